@@ -1,29 +1,51 @@
 //! Probabilities from the scores of classifiers that do not estimate them.
 //!
-//! Source: Platt, "Probabilistic outputs for support vector machines", 1999, with one pair of numbers for all labels, so
-//! that the order of labels within a sample stays as it is.
+//! Source: Platt, "Probabilistic outputs for support vector machines", 1999, with the same numbers for all labels, so that
+//! the order of labels within a sample stays as it is, and a logarithm of the distance from -1. A label that features say
+//! little about has the score 2p - 1 at probability p: the scores of one that a thousandth of the samples have are between
+//! -1 and -0.99, where a straight line of log-odds that suits the other labels gives probabilities that are 20 times too
+//! large. A number for each label, or for labels of a frequency, would move the order of labels: it costs 2 points of
+//! precision at 5 on corel5k and 1 on delicious.
 
 use rpo_core::math;
 
 /// Range of the slope: a larger one would make the probabilities of surely present labels equal in 32 bits, and one that
 /// is not positive would reverse the order of samples.
 const SLOPES: (f64, f64) = (0.1, 8.0);
+/// Range of the bend, for the same reasons.
+const BENDS: (f64, f64) = (0.0, 2.0);
+/// The distance from -1 at which the logarithm begins to rise: of 0.001, 0.01 and 0.05 the one with the smallest
+/// logarithmic losses over nine sets.
+const NEAR: f64 = 0.01;
 /// Maximum number of Newton steps.
 const STEPS: usize = 50;
 /// Maximum number of halvings of a step.
 const HALVINGS: usize = 30;
-/// Curvature that keeps steps finite where all scores are equal.
+/// Curvature, relative to that of each number, that keeps steps finite where all scores are equal ...
+const RELATIVE: f64 = 1e-6;
+/// ... and where that is 0.
 const LEAST: f64 = 1e-12;
-/// Change of slope and shift at which the steps end.
+/// Change of the numbers at which the steps end.
 const TOLERANCE: f64 = 1e-6;
 
-/// The probability 1 / (1 + e⁻ᵃᶻ⁻ᶜ) of a label with score z.
+/// The log-odds a z + b ln(1 + max(0, 1 + z) / 0.01) + c of a label with score z, which grow with z.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Calibration {
     /// a.
     pub(super) slope: f32,
+    /// b.
+    pub(super) bend: f32,
     /// c.
     pub(super) shift: f32,
+}
+
+/// Returns ln(1 + max(0, 1 + z) / 0.01).
+fn logarithm(z: f64) -> f64 {
+    if z > -1.0 {
+        math::ln(1.0 + (1.0 + z) / NEAR)
+    } else {
+        0.0
+    }
 }
 
 /// The scores of pairs of a sample and a label, whether the sample has the label, and its weight.
@@ -35,14 +57,50 @@ pub(super) struct Pairs {
 }
 
 impl Calibration {
-    /// Returns the probability with the smallest logarithmic loss of all pairs with finite scores; `None` unless labels
+    /// Returns a straight line through 0.
+    pub(super) fn line(slope: f32) -> Self {
+        Self {
+            slope,
+            bend: 0.0,
+            shift: 0.0,
+        }
+    }
+
+    /// Returns the log-odds of a score, which may be infinite.
+    pub(super) fn log_odds(self, z: f64) -> f64 {
+        let line = f64::from(self.slope) * z + f64::from(self.shift);
+        // A bend of 0 times the logarithm of an infinite score is no number.
+        if self.bend == 0.0 {
+            return line;
+        }
+        line + f64::from(self.bend) * logarithm(z)
+    }
+
+    /// Returns the mean slope of the log-odds between two scores.
+    pub(super) fn slope_between(self, from: f64, to: f64) -> f64 {
+        let slope = f64::from(self.slope);
+        if self.bend == 0.0 {
+            return slope;
+        }
+        let difference = to - from;
+        let of_logarithm = if difference.abs() > 1e-9 {
+            (logarithm(to) - logarithm(from)) / difference
+        } else if from > -1.0 {
+            1.0 / (NEAR + 1.0 + from)
+        } else {
+            0.0
+        };
+        slope + f64::from(self.bend) * of_logarithm
+    }
+
+    /// Returns the log-odds with the smallest logarithmic loss of all pairs with finite scores; `None` unless labels
     /// are present in some and absent in others. Weights count relative to their mean.
     pub(super) fn fit(pairs: &Pairs) -> Option<Self> {
         let used = pairs.scores.iter().zip(&pairs.present).zip(&pairs.weights);
         let used = used.filter(|((z, _), _)| z.is_finite());
         let mut used: Vec<Pair> = used
             .map(|((&z, &present), &weight)| Pair {
-                z: z.into(),
+                terms: [z.into(), logarithm(z.into()), 1.0],
                 present,
                 weight: weight.into(),
             })
@@ -61,39 +119,47 @@ impl Calibration {
         // Platt's targets, which keep the slope finite where scores separate all pairs.
         let targets = [1.0 / (without + 2.0), (with + 1.0) / (with + 2.0)];
         let problem = Problem { used, targets };
-        let mut at = [1.0, math::ln(with / without)];
+        let mut at = [1.0, 0.0, math::ln(with / without)];
         let mut loss = problem.loss(at);
         for _ in 0..STEPS {
             let step = problem.step(at);
             let mut fraction = 1.0;
             let next = (0..HALVINGS).find_map(|_| {
-                let next = [at[0] + fraction * step[0], at[1] + fraction * step[1]];
+                let next = std::array::from_fn(|i| at[i] + fraction * step[i]);
                 fraction *= 0.5;
                 let loss_there = problem.loss(next);
                 (loss_there <= loss).then_some((next, loss_there))
             });
             let Some((next, loss_there)) = next else { break };
-            let change = (next[0] - at[0]).abs() + (next[1] - at[1]).abs();
+            let change: f64 = (0..TERMS).map(|i| (next[i] - at[i]).abs()).sum();
             (at, loss) = (next, loss_there);
             if change < TOLERANCE {
                 break;
             }
         }
-        Some(Self {
-            slope: at[0] as f32,
-            shift: at[1] as f32,
-        })
+        let [slope, bend, shift] = at.map(|v| v as f32);
+        Some(Self { slope, bend, shift })
     }
 }
 
+/// Slope, bend and shift.
+const TERMS: usize = 3;
+
 #[derive(Debug, Clone, Copy)]
 struct Pair {
-    z: f64,
+    /// What slope, bend and shift are multiplied with.
+    terms: [f64; TERMS],
     present: bool,
     weight: f64,
 }
 
-/// Logistic regression on one variable.
+impl Pair {
+    fn log_odds(&self, at: [f64; TERMS]) -> f64 {
+        at[0] * self.terms[0] + at[1] * self.terms[1] + at[2]
+    }
+}
+
+/// Logistic regression on the score and its logarithm.
 struct Problem {
     used: Vec<Pair>,
     /// Targets of pairs without and with the label.
@@ -101,33 +167,87 @@ struct Problem {
 }
 
 impl Problem {
-    fn loss(&self, [slope, shift]: [f64; 2]) -> f64 {
+    fn loss(&self, at: [f64; TERMS]) -> f64 {
         let of = |pair: &Pair| {
-            let activation = slope * pair.z + shift;
-            pair.weight * (math::softplus(activation) - self.targets[usize::from(pair.present)] * activation)
+            let log_odds = pair.log_odds(at);
+            pair.weight * (math::softplus(log_odds) - self.targets[usize::from(pair.present)] * log_odds)
         };
         self.used.iter().map(of).sum()
     }
 
-    /// Returns the Newton step; if its slope would leave the range, the step to the bound, with the best shift there.
-    fn step(&self, [slope, shift]: [f64; 2]) -> [f64; 2] {
-        let (mut gradient, mut curvature) = ([0.0; 2], [0.0; 3]);
-        for &Pair { z, present, weight } in &self.used {
-            let p = math::sigmoid(slope * z + shift);
-            let difference = weight * (p - self.targets[usize::from(present)]);
-            let c = weight * (p * (1.0 - p));
-            gradient[0] += difference * z;
-            gradient[1] += difference;
-            curvature[0] += c * z * z;
-            curvature[1] += c * z;
-            curvature[2] += c;
+    /// Returns the Newton step within the ranges.
+    fn step(&self, at: [f64; TERMS]) -> [f64; TERMS] {
+        let (mut gradient, mut curvature) = ([0.0; TERMS], [[0.0; TERMS]; TERMS]);
+        for pair in &self.used {
+            let p = math::sigmoid(pair.log_odds(at));
+            let difference = pair.weight * (p - self.targets[usize::from(pair.present)]);
+            let c = pair.weight * (p * (1.0 - p));
+            for i in 0..TERMS {
+                gradient[i] += difference * pair.terms[i];
+                for j in 0..TERMS {
+                    curvature[i][j] += c * pair.terms[i] * pair.terms[j];
+                }
+            }
         }
-        let [zz, z, one] = [curvature[0] + LEAST, curvature[1], curvature[2] + LEAST];
-        let determinant = (zz * one - z * z).max(LEAST * LEAST);
-        let free = slope - (one * gradient[0] - z * gradient[1]) / determinant;
-        let of_slope = free.clamp(SLOPES.0, SLOPES.1) - slope;
-        [of_slope, -(gradient[1] + z * of_slope) / one]
+        for i in 0..TERMS {
+            curvature[i][i] += RELATIVE * curvature[i][i] + LEAST;
+        }
+        // The minimum of the quadratic model with some of the steps given.
+        let minimum = |given: &[(usize, f64)]| {
+            let (mut rows, mut values) = (curvature, gradient.map(|g| -g));
+            for &(i, step) in given {
+                rows[i] = std::array::from_fn(|j| if i == j { 1.0 } else { 0.0 });
+                values[i] = step;
+            }
+            let mut found = solve(rows, values);
+            given.iter().for_each(|&(i, step)| found[i] = step);
+            found
+        };
+        let ranges = [SLOPES, BENDS];
+        let is_within = |i: usize, step: f64| (ranges[i].0..=ranges[i].1).contains(&(at[i] + step));
+        let free = minimum(&[]);
+        if (0..ranges.len()).all(|i| is_within(i, free[i])) {
+            return free;
+        }
+        // The model is convex, so that its minimum in the ranges is then on one of their bounds.
+        let on_bound = |i: usize, bound: f64| {
+            let (given, other) = ((i, bound - at[i]), 1 - i);
+            let found = minimum(&[given]);
+            if is_within(other, found[other]) {
+                return found;
+            }
+            let nearest = (at[other] + found[other]).clamp(ranges[other].0, ranges[other].1);
+            minimum(&[given, (other, nearest - at[other])])
+        };
+        let model = |step: &[f64; TERMS]| -> f64 {
+            let term = |i: usize| {
+                let product: f64 = (0..TERMS).map(|j| curvature[i][j] * step[j]).sum();
+                step[i] * (gradient[i] + 0.5 * product)
+            };
+            (0..TERMS).map(term).sum()
+        };
+        let [slopes, bends] = ranges;
+        let bounds = [(0, slopes.0), (0, slopes.1), (1, bends.0), (1, bends.1)];
+        let steps = bounds.map(|(i, bound)| on_bound(i, bound));
+        let best = steps.into_iter().min_by(|a, b| model(a).total_cmp(&model(b)));
+        best.unwrap_or(free)
     }
+}
+
+/// Solves a system of linear equations by Cramer's rule.
+fn solve(rows: [[f64; TERMS]; TERMS], values: [f64; TERMS]) -> [f64; TERMS] {
+    let determinant = |m: [[f64; TERMS]; TERMS]| {
+        let minor = |j: usize, k: usize| m[1][j] * m[2][k] - m[1][k] * m[2][j];
+        m[0][0] * minor(1, 2) - m[0][1] * minor(0, 2) + m[0][2] * minor(0, 1)
+    };
+    let of_all = determinant(rows);
+    std::array::from_fn(|column| {
+        let mut replaced = rows;
+        for (row, value) in replaced.iter_mut().zip(values) {
+            row[column] = value;
+        }
+        determinant(replaced) / of_all
+    })
 }
 
 #[cfg(test)]
@@ -153,8 +273,54 @@ mod tests {
     fn the_slope_and_shift_of_probabilities_are_found() {
         for (slope, shift) in [(3.0, 0.0), (5.0, -4.0), (0.5, 1.0)] {
             let found = Calibration::fit(&pairs(slope, shift)).unwrap();
-            assert!((f64::from(found.slope) - slope).abs() < 0.03, "{found:?}");
-            assert!((f64::from(found.shift) - shift).abs() < 0.03, "{found:?}");
+            assert!((f64::from(found.slope) - slope).abs() < 0.05, "{found:?}");
+            assert!((f64::from(found.shift) - shift).abs() < 0.05, "{found:?}");
+        }
+    }
+
+    /// Half of the labels have the score 2p - 1 at small probabilities p, the others at any.
+    #[test]
+    fn rare_labels_beside_common_ones_have_small_probabilities() {
+        let mut pairs = Pairs::default();
+        for i in 0..8000_u16 {
+            let p = if i % 2 == 0 {
+                0.001
+            } else {
+                f32::from(i % 80) / 80.0
+            };
+            pairs.scores.push(2.0 * p - 1.0);
+            pairs
+                .present
+                .push(f32::from(i / 80) < 100.0 * p - if i % 80 == 0 { 0.0 } else { 0.5 });
+            pairs.weights.push(1.0);
+        }
+        let found = Calibration::fit(&pairs).unwrap();
+        let p = |z: f64| math::sigmoid(found.log_odds(z));
+        assert!(p(-0.998) < 0.006, "{found:?} {}", p(-0.998));
+        for expected in [0.1, 0.5, 0.9] {
+            let p = p(2.0 * expected - 1.0);
+            assert!((p - expected).abs() < 0.08, "{found:?} {p} {expected}");
+        }
+    }
+
+    #[test]
+    fn log_odds_grow_and_have_mean_slopes() {
+        let calibration = Calibration {
+            slope: 0.1,
+            bend: 1.5,
+            shift: -3.0,
+        };
+        let scores: Vec<f64> = (-300..300).map(|i| f64::from(i) / 100.0).collect();
+        for pair in scores.windows(2) {
+            let change = calibration.log_odds(pair[1]) - calibration.log_odds(pair[0]);
+            assert!(change > 0.0);
+            assert!((calibration.slope_between(pair[0], pair[1]) * 0.01 - change).abs() < 1e-9);
+        }
+        let tangent = calibration.slope_between(0.5, 0.5);
+        assert!((tangent - calibration.slope_between(0.4999, 0.5001)).abs() < 1e-6);
+        assert_eq!(calibration.log_odds(f64::NEG_INFINITY), f64::NEG_INFINITY);
+        for calibration in [calibration, Calibration::line(1.0)] {
+            assert_eq!(calibration.log_odds(f64::INFINITY), f64::INFINITY);
         }
     }
 
@@ -165,8 +331,9 @@ mod tests {
             let pairs = pairs(given, 1.0);
             let found = Calibration::fit(&pairs).unwrap();
             assert!((f64::from(found.slope) - expected).abs() < 1e-6, "{found:?}");
+            assert!((0.0..=BENDS.1 as f32).contains(&found.bend), "{found:?}");
             let n = pairs.scores.len() as f64;
-            let probability = |z: &f32| math::sigmoid(f64::from(found.slope * z + found.shift));
+            let probability = |z: &f32| math::sigmoid(found.log_odds((*z).into()));
             let mean = pairs.scores.iter().map(probability).sum::<f64>() / n;
             let share = pairs.present.iter().filter(|present| **present).count() as f64 / n;
             assert!((mean - share).abs() < 1e-3, "{mean} {share}");

@@ -92,10 +92,7 @@ impl<'a> Costs<'a> {
         limits: Limits<'_>,
     ) -> Result<Calibration, LinearError> {
         let loss = self.params.loss;
-        let fixed = Calibration {
-            slope: loss.slope(),
-            shift: 0.0,
-        };
+        let fixed = Calibration::line(loss.slope());
         if loss == MarginLoss::Logistic {
             return Ok(fixed);
         }

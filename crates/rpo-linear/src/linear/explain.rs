@@ -9,7 +9,8 @@ use rpo_core::{
 };
 
 /// The contribution of feature j to output k is a w_jk (x_j - m_j), with the mean m_j over the background samples: the
-/// Shapley value if features are independent in the background. Scores are the arguments of the inverse link g, and
+/// Shapley value if features are independent in the background. a is 1, or for the squared hinge the mean slope of the
+/// log-odds between the margin of the means and that of the sample (the value of Aumann and Shapley). Scores are the arguments of the inverse link g, and
 /// features are those of samples scaled to length 1 if the model scales them. The base of a label that no training sample
 /// has is -∞, and that of one that every sample has ∞.
 impl Explain for LinearModel {
@@ -22,7 +23,6 @@ impl Explain for LinearModel {
         check_features(self.n_features(), x)?;
         check_features(self.n_features(), background)?;
         check_explained::<LinearError>(x, outputs, self.n_outputs(), background)?;
-        let slope = f64::from(self.slope);
         let mut means = vec![0.0; self.n_features()];
         for row in 0..background.n_rows() {
             let factor = self.factor(background, row);
@@ -33,14 +33,15 @@ impl Explain for LinearModel {
             .for_each(|sum| *sum /= background.n_rows() as f64);
         let weights = self.weights_by_output();
         let weights = weights.view();
-        let base = (0..self.n_outputs()).map(|k| {
+        let base_margin = |k: usize| {
             let (features, weights) = csr_row(&weights, k);
             let products = features
                 .iter()
                 .zip(weights)
                 .map(|(&j, &w)| f64::from(w) * means[j as usize]);
-            slope * (products.sum::<f64>() + self.offset[k]) + f64::from(self.shift)
-        });
+            products.sum::<f64>() + self.offset[k]
+        };
+        let base: Vec<f64> = (0..self.n_outputs()).map(base_margin).collect();
         let rows: Vec<Vec<Vec<(u32, f32)>>> = outputs
             .par_iter()
             .enumerate()
@@ -49,14 +50,18 @@ impl Explain for LinearModel {
                 |values, (row, outputs)| {
                     x.copy_row(row, values);
                     let factor = self.factor(x, row);
-                    let given = |(&j, &w): (&u32, &f32)| {
+                    let change = |(&j, &w): (&u32, &f32)| {
                         let difference = f64::from(values[j as usize] * factor) - means[j as usize];
-                        let given = (slope * f64::from(w) * difference) as f32;
-                        (given != 0.0).then_some((j, given))
+                        (j, f64::from(w) * difference)
                     };
                     let of_output = |&k: &u32| {
                         let (features, weights) = csr_row(&weights, k as usize);
-                        features.iter().zip(weights).filter_map(given).collect()
+                        let changes = || features.iter().zip(weights).map(change);
+                        let from = base[k as usize];
+                        let to = from + changes().map(|(_, change)| change).sum::<f64>();
+                        let slope = self.calibration.slope_between(from, to);
+                        let given = changes().map(|(j, change)| (j, (slope * change) as f32));
+                        given.filter(|(_, given)| *given != 0.0).collect()
                     };
                     outputs.iter().map(of_output).collect()
                 },
@@ -65,7 +70,7 @@ impl Explain for LinearModel {
         let n_rows = outputs.iter().map(|outputs| outputs.len()).sum();
         let values = csr_of_rows(rows.iter().flatten(), (n_rows, self.n_features()));
         Ok(Contributions {
-            base: base.collect(),
+            base: base.into_iter().map(|z| self.calibration.log_odds(z)).collect(),
             links: vec![self.inverse_link; self.n_outputs()],
             values,
         })

@@ -8,6 +8,7 @@ use rpo_projections::least_squares::{Coordinates, Design, Moments, PenaltyDiagon
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::calibrate::Calibration;
 use super::classifiers::Solver;
 use super::newton::Panel;
 use super::panels::{PanelOutputs, fit_panels};
@@ -197,8 +198,7 @@ impl LogisticRegressionParams {
             weights: compact(fitted.weights),
             offset: fitted.offset.mapv(f64::from),
             inverse_link: InverseLink::Logistic,
-            slope: 1.0,
-            shift: 0.0,
+            calibration: Calibration::line(1.0),
             normalize: RowNorm::None,
             residual: Some((f64::from(fitted.residual) / VIOLATION) as f32),
             cost: None,

@@ -4,13 +4,14 @@ use ndarray::{Array1, Array2, ArrayViewMut2};
 use rpo_core::{CsrMatrix, InverseLink, Matrix, MatrixView, Predictor, csr_row};
 
 use super::RowNorm;
+use super::calibrate::Calibration;
 use crate::LinearError;
 use crate::embedding::loss::apply_to_rows;
 use crate::scores::Scorer;
 
-/// A linear model of all outputs: scores g(a (Wᵀx + b) + c) with one column of W per output. Samples are scaled to length
-/// 1 if the training samples were. For least squares g is the identity; for labels it is the logistic function, with a =
-/// 1 and c = 0 except for the squared hinge, where they make probabilities of margins. Immutable.
+/// A linear model of all outputs: scores g(f(Wᵀx + b)) with one column of W per output. Samples are scaled to length 1 if
+/// the training samples were. For least squares g is the identity; for labels it is the logistic function. f(z) is z, except
+/// for the squared hinge, where it makes log-odds of margins: a z + h ln(1 + 100 max(0, 1 + z)) + c. Immutable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearModel {
     /// The largest violation of the optimality conditions, over all samples and labels, before small weights were left
@@ -23,10 +24,8 @@ pub struct LinearModel {
     pub(super) weights: Matrix,
     pub(super) offset: Array1<f64>,
     pub(super) inverse_link: InverseLink,
-    /// The slope a.
-    pub(super) slope: f32,
-    /// The number c.
-    pub(super) shift: f32,
+    /// f.
+    pub(super) calibration: Calibration,
     pub(super) normalize: RowNorm,
     pub(super) n_train: usize,
 }
@@ -100,8 +99,7 @@ impl Scorer for LinearModel {
                     }
                 }
             });
-            let (slope, shift) = (f64::from(self.slope), f64::from(self.shift));
-            out.zip_mut_with(&sums, |out, sum| *out = (slope * sum + shift) as f32);
+            out.zip_mut_with(&sums, |out, sum| *out = self.calibration.log_odds(*sum) as f32);
         }
         apply_to_rows(self.inverse_link, out.view_mut());
         // The logistic function of 32 bits ends above 0.
@@ -124,8 +122,7 @@ mod tests {
             weights: Matrix::Dense(array![[3e38_f32, 1.0], [3e38, -1.0]]),
             offset: array![0.0, 0.0],
             inverse_link: InverseLink::Identity,
-            slope: 1.0,
-            shift: 0.0,
+            calibration: Calibration::line(1.0),
             normalize: RowNorm::None,
             residual: None,
             cost: None,

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use rpo_core::{InverseLink, Matrix, MatrixView, csr_row};
 use rpo_projections::least_squares::{LANES, Lanes, Rows};
 
+use super::calibrate::Calibration;
 use super::{LinearModel, RowNorm};
 use crate::options::{Limits, check_matrix};
 use crate::{LinearError, RegressionOptions};
@@ -100,8 +101,7 @@ pub(super) fn fit_panels(
         weights: Matrix::Dense(weights),
         offset,
         inverse_link,
-        slope: 1.0,
-        shift: 0.0,
+        calibration: Calibration::line(1.0),
         normalize: RowNorm::None,
         residual: None,
         cost: None,

@@ -3,12 +3,15 @@
 use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
 
 use super::LinearModel;
+use super::calibrate::Calibration;
 
 impl Store for LinearModel {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         out.field("inverse_link", self.inverse_link)?;
-        out.field("slope", self.slope)?;
-        out.field("shift", self.shift)?;
+        let Calibration { slope, bend, shift } = self.calibration;
+        out.field("slope", slope)?;
+        out.field("bend", bend)?;
+        out.field("shift", shift)?;
         out.field("normalize", self.normalize)?;
         if let Some(residual) = self.residual {
             out.field("residual", residual)?;
@@ -25,10 +28,11 @@ impl Restore for LinearModel {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
         let (inverse_link, normalize) = (from.field("inverse_link")?, from.field("normalize")?);
         let (slope, shift): (f32, f32) = (from.field("slope")?, from.field("shift")?);
-        if !(slope.is_finite() && shift.is_finite()) {
+        let bend: f32 = from.field("bend")?;
+        if ![slope, bend, shift].into_iter().all(f32::is_finite) {
             return Err(StoreError::part(
                 "linear model",
-                "its slope or shift is not finite",
+                "its slope, bend or shift is not finite",
             ));
         }
         let residual = from.field("residual")?;
@@ -43,8 +47,7 @@ impl Restore for LinearModel {
             weights,
             offset: offset.into(),
             inverse_link,
-            slope,
-            shift,
+            calibration: Calibration { slope, bend, shift },
             normalize,
             residual,
             cost,
