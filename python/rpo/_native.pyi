@@ -152,5 +152,6 @@ def regression_scores(
     *,
     baseline: list[float] | None = None,
     levels: list[float] | None = None,
+    power: float | None = None,
 ) -> NDArray[np.float64]: ...
 def inverse_propensities(label_counts: list[int], n_train: int, a: float, b: float) -> NDArray[np.float64]: ...

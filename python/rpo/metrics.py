@@ -56,6 +56,7 @@ __all__ = [
     "ndcg_at_k",
     "one_error",
     "pinball",
+    "poisson_deviance",
     "precision",
     "precision_at_k",
     "psndcg_at_k",
@@ -67,6 +68,7 @@ __all__ = [
     "rmse",
     "roc_auc",
     "subset_accuracy",
+    "tweedie_deviance",
     "zero_one_loss",
 ]
 
@@ -304,6 +306,28 @@ def pinball(truth: Any, predicted: Any, *, levels: Any = 0.5, average: str | Non
     return _regression(what, truth, predicted, average, levels=np.atleast_1d(levels))
 
 
+def poisson_deviance(truth: Any, predicted: Any, *, average: str | None = "macro") -> Any:
+    """Return the mean Poisson deviance of counts over outputs, or None for each; smaller is better.
+
+    It is the mean of 2 (y log(y / m) - y + m) for true values y of at least 0 and predicted means m above 0; other
+    values raise `ValueError`. The value of each output is scikit-learn's `mean_poisson_deviance`.
+    """
+    what = _choice({"macro": "poisson-deviance", None: "poisson-deviance-per-output"}, average)
+    return _regression(what, truth, predicted, average)
+
+
+def tweedie_deviance(truth: Any, predicted: Any, *, power: float = 1.5, average: str | None = "macro") -> Any:
+    """Return the mean Tweedie deviance of amounts over outputs, or None for each; smaller is better.
+
+    It is the mean of 2 (y^(2 - p) / ((1 - p) (2 - p)) - y m^(1 - p) / (1 - p) + m^(2 - p) / (2 - p)) for true values y
+    of at least 0, which are often 0, and predicted means m above 0; other values raise `ValueError`. `power` is p,
+    between 1 and 2, by default that of the loss `tweedie` of boosting. The value of each output is scikit-learn's
+    `mean_tweedie_deviance`.
+    """
+    what = _choice({"macro": "tweedie-deviance", None: "tweedie-deviance-per-output"}, average)
+    return _regression(what, truth, predicted, average, power=power)
+
+
 def rmse(truth: Any, predicted: Any, *, average: str | None = "macro") -> Any:
     """Return the root mean squared error: "macro", "pooled" over all entries, or None for each output."""
     what = {"macro": "rmse", "pooled": "pooled-rmse", None: "rmse-per-output"}
@@ -325,7 +349,13 @@ def relative_rmse(truth: Any, predicted: Any, *, train_means: Any = None) -> NDA
 
 
 def _regression(
-    what: str, truth: Any, predicted: Any, average: str | None, baseline: Any = None, levels: Any = None
+    what: str,
+    truth: Any,
+    predicted: Any,
+    average: str | None,
+    baseline: Any = None,
+    levels: Any = None,
+    power: float | None = None,
 ) -> Any:
     _check_names(truth, predicted)
     values = _native.regression_scores(
@@ -334,6 +364,7 @@ def _regression(
         _matrix(predicted, "predicted"),
         baseline=_floats(baseline),
         levels=_floats(levels),
+        power=power,
     )
     return values if average is None else float(values[0])
 

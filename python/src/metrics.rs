@@ -8,9 +8,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rpo::core::MatrixView;
 use rpo::metrics::{
-    Average, Baseline, Confusion, Curve, EmptySamples, Evaluation, EvaluationOptions, LabelSets, Mean,
-    Metric, MetricError, MissingTruth, OutputMetric, Predictions, Propensity, RegressionSums, SetComparison,
-    SetMetric, ZeroDivision, area_per_label, micro_area,
+    Average, Baseline, Confusion, Curve, Deviance, EmptySamples, Evaluation, EvaluationOptions, LabelSets,
+    Mean, Metric, MetricError, MissingTruth, OutputMetric, Predictions, Propensity, RegressionSums,
+    SetComparison, SetMetric, TweediePower, ZeroDivision, area_per_label, micro_area,
 };
 
 /// Runs a computation on the threads of this process, with the interpreter's lock released.
@@ -162,7 +162,7 @@ pub(crate) fn set_scores<'py>(
 
 /// Computes a metric of numbers, for each output or over all outputs.
 #[pyfunction]
-#[pyo3(signature = (what, truth, predicted, *, baseline=None, levels=None))]
+#[pyo3(signature = (what, truth, predicted, *, baseline=None, levels=None, power=None))]
 pub(crate) fn regression_scores<'py>(
     py: Python<'py>,
     what: &str,
@@ -170,16 +170,32 @@ pub(crate) fn regression_scores<'py>(
     predicted: PyReadonlyArray2<'py, f64>,
     baseline: Option<Vec<f64>>,
     levels: Option<Vec<f64>>,
+    power: Option<f64>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let (truth, predicted) = (truth.as_array(), predicted.as_array());
     let levels = levels.unwrap_or_default();
     let values = compute(py, || {
-        let sums = RegressionSums::new(truth, predicted, MissingTruth::Skip)?;
-        let baseline = baseline.as_deref().map_or(Baseline::TestMean, Baseline::Given);
         let (name, per_output) = match what.strip_suffix("-per-output") {
             Some(name) => (name, true),
             None => (what, false),
         };
+        let deviance = match name {
+            "poisson-deviance" => Some(Deviance::Poisson),
+            "tweedie-deviance" => {
+                let power = power.map_or(Ok(TweediePower::default()), TweediePower::new)?;
+                Some(Deviance::Tweedie(power))
+            }
+            _ => None,
+        };
+        if let Some(deviance) = deviance {
+            let values = deviance.per_output(truth, predicted, MissingTruth::Skip)?;
+            return Ok(match per_output {
+                true => values,
+                false => vec![Mean::from_iter(values).value],
+            });
+        }
+        let sums = RegressionSums::new(truth, predicted, MissingTruth::Skip)?;
+        let baseline = baseline.as_deref().map_or(Baseline::TestMean, Baseline::Given);
         let metric = match name {
             "r2" | "half-r2" => OutputMetric::R2,
             "weighted-r2" => return Ok(vec![sums.variance_weighted_r2()]),

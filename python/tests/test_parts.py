@@ -119,6 +119,36 @@ def test_metrics_of_numbers(numbers):
         metrics.mse(Y, predicted, average="micro")
 
 
+def test_deviances_are_those_of_scikit_learn():
+    random = np.random.default_rng(0)
+    Y = random.poisson(0.8, (50, 2)).astype(float)
+    predicted = random.uniform(0.1, 3, Y.shape)
+
+    def each(deviance, **options):
+        return [deviance(y, m, **options) for y, m in zip(Y.T, predicted.T, strict=True)]
+
+    expected = each(theirs.mean_poisson_deviance)
+    assert np.allclose(metrics.poisson_deviance(Y, predicted, average=None), expected)
+    assert np.isclose(metrics.poisson_deviance(Y, predicted), np.mean(expected))
+    for power in [1.1, 1.5, 1.9]:
+        expected = each(theirs.mean_tweedie_deviance, power=power)
+        assert np.allclose(metrics.tweedie_deviance(Y, predicted, power=power, average=None), expected)
+        name = f"tweedie-deviance@{power}"
+        found = metrics.evaluate(Y, predicted.astype(np.float32), [name])
+        assert np.isclose(found[name], np.mean(expected), rtol=1e-5)
+    assert metrics.tweedie_deviance(Y, predicted) == metrics.tweedie_deviance(Y, predicted, power=1.5)
+    holes = Y.copy()
+    holes[:7, 1] = np.nan
+    rest = theirs.mean_poisson_deviance(Y[7:, 1], predicted[7:, 1])
+    assert np.isclose(metrics.poisson_deviance(holes, predicted, average=None)[1], rest)
+    with pytest.raises(ValueError, match="predictions above 0"):
+        metrics.poisson_deviance(Y, 0 * predicted)
+    with pytest.raises(ValueError, match="true values of at least 0"):
+        metrics.tweedie_deviance(Y - 1, predicted)
+    with pytest.raises(ValueError, match="between 1 and 2"):
+        metrics.tweedie_deviance(Y, predicted, power=2)
+
+
 def test_missing_entries_are_left_out(scored):
     truth, scores = scored
     holes = truth.astype(float)

@@ -1,8 +1,8 @@
 //! Evaluation of a prediction against its truth, with any number of metrics.
 
 use crate::{
-    EmptySamples, IntervalSums, LabelSets, MetricError, MissingTruth, ProbabilityErrors, RegressionSums,
-    Score, SetComparison, Thresholds, TopK, ZeroDivision, largest_k,
+    Deviance, EmptySamples, IntervalSums, LabelSets, MetricError, MissingTruth, ProbabilityErrors,
+    RegressionSums, Score, SetComparison, Thresholds, TopK, ZeroDivision, largest_k,
 };
 use ndarray::ArrayView2;
 use rpo_core::{CsrView, MatrixView};
@@ -207,6 +207,14 @@ impl<'a> Evaluation<'a> {
         once(&self.sums, || {
             RegressionSums::of(self.truth, self.dense_scores()?, self.options.missing)
         })
+    }
+
+    /// Returns the mean deviance of each output.
+    ///
+    /// # Errors
+    /// As for [`Deviance::of`]; predictions that contain only the best labels.
+    pub fn deviances(&self, deviance: Deviance) -> Result<Vec<f64>, MetricError> {
+        deviance.of(self.truth.reborrow(), self.dense_scores()?, self.options.missing)
     }
 
     /// Returns the coverage and the width of the prediction intervals.

@@ -9,6 +9,7 @@
 
 mod at_k;
 mod calibration;
+mod deviance;
 mod error;
 mod evaluation;
 mod intervals;
@@ -30,6 +31,7 @@ pub use at_k::{
     propensity_scored_at_k, sets_at_k,
 };
 pub use calibration::ProbabilityErrors;
+pub use deviance::{Deviance, TweediePower};
 pub use error::MetricError;
 pub use evaluation::{Evaluation, EvaluationOptions, Predictions};
 pub use intervals::IntervalSums;

@@ -1,8 +1,8 @@
 //! Metrics by name, and the trait that custom metrics implement.
 
 use crate::{
-    Average, Baseline, Curve, EmptySamples, Evaluation, Gain, Mean, MetricError, OutputMetric, Ranking,
-    SetMetric, at_k, ranking,
+    Average, Baseline, Curve, Deviance, EmptySamples, Evaluation, Gain, Mean, MetricError, OutputMetric,
+    Ranking, SetMetric, TweediePower, at_k, ranking,
 };
 use rpo_core::ParameterError;
 use std::fmt;
@@ -184,6 +184,11 @@ pub enum Metric {
     Mae,
     /// `pinball`, of quantiles: [`OutputMetric::Pinball`], the mean over outputs.
     Pinball,
+    /// `poisson-deviance`, of counts: [`Deviance::Poisson`], the mean over outputs.
+    PoissonDeviance,
+    /// `tweedie-deviance`, of amounts that are often 0: [`Deviance::Tweedie`], the mean over outputs; with another power
+    /// than 1.5 `tweedie-deviance@P`, such as `tweedie-deviance@1.7`.
+    TweedieDeviance(TweediePower),
     /// `interval-coverage`: [`IntervalSums::coverage`](crate::IntervalSums::coverage), the mean over outputs. It should
     /// be the level of the intervals.
     IntervalCoverage,
@@ -224,8 +229,11 @@ pub fn largest_k<S: Score>(metrics: &[S]) -> Option<usize> {
     ks.max()
 }
 
+/// The name of the Tweedie deviance, before the power if that is not the default.
+const TWEEDIE_DEVIANCE: &str = "tweedie-deviance";
+
 /// Metrics whose name is a single word.
-const WORDS: [(&str, Metric); 29] = [
+const WORDS: [(&str, Metric); 31] = [
     ("lrap", Metric::Lrap),
     ("lrap-all", Metric::LrapAll),
     ("coverage", Metric::Coverage),
@@ -253,6 +261,8 @@ const WORDS: [(&str, Metric); 29] = [
     ("rmse", Metric::Rmse),
     ("mae", Metric::Mae),
     ("pinball", Metric::Pinball),
+    ("poisson-deviance", Metric::PoissonDeviance),
+    (TWEEDIE_DEVIANCE, Metric::TweedieDeviance(TweediePower::MIDDLE)),
     ("interval-coverage", Metric::IntervalCoverage),
     ("interval-width", Metric::IntervalWidth),
 ];
@@ -272,7 +282,7 @@ const AT_K: [(&str, AtK); 7] = [
 ];
 
 impl Metric {
-    /// Returns all names, with `K` in place of a number.
+    /// Returns all names, with `K` in place of a number; `tweedie-deviance` may have a power beside.
     pub fn names() -> impl Iterator<Item = String> {
         let at_k = AT_K.iter().map(|(prefix, _)| format!("{prefix}@K"));
         at_k.chain(WORDS.iter().map(|(word, _)| (*word).to_owned()))
@@ -333,6 +343,8 @@ impl Metric {
                 let levels = on.options().quantile_levels;
                 on.sums()?.mean(OutputMetric::Pinball(levels))?.value
             }
+            Self::PoissonDeviance => mean(&on.deviances(Deviance::Poisson)?),
+            Self::TweedieDeviance(power) => mean(&on.deviances(Deviance::Tweedie(power))?),
             Self::IntervalCoverage => mean(&on.intervals()?.coverage()),
             Self::IntervalWidth => mean(&on.intervals()?.width()),
         })
@@ -393,6 +405,8 @@ impl Score for Metric {
                 | Self::Rmse
                 | Self::Mae
                 | Self::Pinball
+                | Self::PoissonDeviance
+                | Self::TweedieDeviance(_)
                 | Self::IntervalWidth
         )
     }
@@ -426,9 +440,15 @@ impl Score for Metric {
             | Self::Mcc
             | Self::GMean
             | Self::BalancedAccuracy => PredictionForm::LabelSets,
-            Self::R2 | Self::HalfR2 | Self::Arrmse | Self::Mse | Self::Rmse | Self::Mae | Self::Pinball => {
-                PredictionForm::Regression
-            }
+            Self::R2
+            | Self::HalfR2
+            | Self::Arrmse
+            | Self::Mse
+            | Self::Rmse
+            | Self::Mae
+            | Self::Pinball
+            | Self::PoissonDeviance
+            | Self::TweedieDeviance(_) => PredictionForm::Regression,
             Self::IntervalCoverage | Self::IntervalWidth => PredictionForm::Intervals,
         }
     }
@@ -458,6 +478,9 @@ impl fmt::Display for Metric {
             Self::MacroPrecisionAt(k) => ("macro-p@", k),
             Self::MacroRecallAt(k) => ("macro-r@", k),
             Self::MacroF1At(k) => ("macro-f1@", k),
+            Self::TweedieDeviance(power) if *power != TweediePower::default() => {
+                return f.pad(&format!("{TWEEDIE_DEVIANCE}@{power}"));
+            }
             word => {
                 let name = WORDS.iter().find(|(_, m)| m == word).map_or("", |(name, _)| name);
                 return f.pad(name);
@@ -472,7 +495,7 @@ impl FromStr for Metric {
 
     /// # Errors
     /// [`MetricError::UnknownMetric`] for a name that does not belong to a metric, [`MetricError::Parameter`] if a k is
-    /// no whole number from 1.
+    /// no whole number from 1, or a power not between 1 and 2.
     fn from_str(name: &str) -> Result<Self, MetricError> {
         let unknown = || MetricError::UnknownMetric {
             name: name.to_owned(),
@@ -481,6 +504,9 @@ impl FromStr for Metric {
             let found = WORDS.iter().find(|(word, _)| *word == name);
             return found.map(|&(_, metric)| metric).ok_or_else(unknown);
         };
+        if word == TWEEDIE_DEVIANCE {
+            return Ok(Self::TweedieDeviance(k.parse()?));
+        }
         let (_, metric) = AT_K
             .iter()
             .find(|(prefix, _)| *prefix == word)
@@ -504,6 +530,10 @@ mod tests {
             assert_eq!(metric.to_string(), name);
         }
         assert_eq!(format!("{:>6}", Metric::PrecisionAt(1)), "   p@1");
+        let power = |name: &str| name.parse::<Metric>().map(|metric| metric.to_string());
+        assert_eq!(power("tweedie-deviance@1.7").unwrap(), "tweedie-deviance@1.7");
+        assert_eq!(power("tweedie-deviance@1.5").unwrap(), "tweedie-deviance");
+        assert!(power("tweedie-deviance@2").is_err() && power("poisson-deviance@1.5").is_err());
     }
 
     #[test]

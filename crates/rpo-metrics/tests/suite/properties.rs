@@ -334,7 +334,8 @@ fn any_number_of_threads_gives_the_same_bits() {
     let (n, d) = (203, 57);
     let mixed = |i: usize, j: usize, m: usize| ((i * 7919 + j * 104_729) * 2_654_435_761 % m) as f32;
     let truth = Array2::from_shape_fn((n, d), |(i, j)| f32::from(u8::from(mixed(i, j, 11) < 2.0)));
-    let scores = Array2::from_shape_fn((n, d), |(i, j)| mixed(j, i, 1009) / 1009.0);
+    // Above 0, which deviances need.
+    let scores = Array2::from_shape_fn((n, d), |(i, j)| (1.0 + mixed(j, i, 1009)) / 1010.0);
     let inverse = vec![1.7; d];
     let bounds = Array2::from_shape_fn((n, 2 * d), |(i, j)| mixed(j, i, 1009) / 1009.0 + (j % 2) as f32);
     let metrics = Metric::names().map(|name| name.replace('K', "5").parse().unwrap());

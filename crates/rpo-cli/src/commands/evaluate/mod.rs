@@ -32,8 +32,9 @@ pub(crate) struct Evaluate {
     /// micro-auc, average-precision, hamming, subset-accuracy, jaccard, micro-f1, macro-f1, example-f1, mcc, g-mean,
     /// balanced-accuracy; log-loss, brier and ece (expected calibration error) for methods whose scores are
     /// probabilities (means over labels); r2, half-r2 (of the first half of the outputs), arrmse, mse, rmse, mae (of
-    /// quantiles, that of the medians), pinball (for quantiles), interval-coverage and interval-width (for models trained
-    /// with --intervals).
+    /// quantiles, that of the medians), pinball (for quantiles), poisson-deviance (of counts), tweedie-deviance
+    /// (of amounts that are often 0; with another power than 1.5 tweedie-deviance@P), interval-coverage and interval-width
+    /// (for models trained with --intervals). Deviances need predictions above 0.
     /// By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels,
     /// macro-auc,average-precision,hamming,micro-f1,mcc for a single label,
     /// macro-auc,average-precision,lrap,p@1,hamming,micro-f1,macro-f1 for two to four, r2,arrmse,mse,mae for numbers,
@@ -260,6 +261,9 @@ pub(crate) fn default_metrics(of: &Predicted) -> Vec<Metric> {
         // Means of squared errors are not informative for quantiles, and ranks not for a single label.
         Metric::Pinball if of.has_median => vec![Metric::Pinball, Metric::Mae],
         Metric::Pinball => vec![Metric::Pinball],
+        Metric::PoissonDeviance | Metric::TweedieDeviance(_) if !of.has_labels => {
+            vec![of.first, Metric::R2, Metric::Mse, Metric::Mae]
+        }
         Metric::MacroAuc if of.n_outputs > 1 => vec![
             Metric::MacroAuc,
             Metric::AveragePrecision,
