@@ -12,7 +12,7 @@ use clap::Args;
 use rpo::core::Seed;
 use rpo::data::split::Withheld;
 use rpo::metrics::{Metric, Score};
-use rpo::{CrossValScores, CrossValidation, EvaluateOptions, Fold, Folds, cross_validate, default_metric};
+use rpo::{CrossValScores, CrossValidation, EvaluateOptions, Fold, Folds, cross_validate};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ impl CrossValidate {
             [] => {
                 let (n_outputs, levels) = (data.n_outputs(), estimator.quantile_levels());
                 default_metrics(&Predicted {
-                    first: default_metric(data.task(), n_outputs, &levels),
+                    first: estimator.default_metric(data.task(), n_outputs),
                     n_outputs,
                     has_labels: data.has_declared_labels(),
                     has_classes: !data.class_columns().is_empty(),

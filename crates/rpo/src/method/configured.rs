@@ -12,6 +12,7 @@ use rpo_data::preprocess::{Encoding, Pipeline, Transform};
 use rpo_data::{Dataset, Task};
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::thresholds::ThresholdRule;
+use rpo_metrics::Metric;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -339,6 +340,10 @@ impl Estimator for Configured {
 
     fn quantile_levels(&self) -> Vec<f64> {
         self.inner.quantile_levels()
+    }
+
+    fn default_metric(&self, task: Task, n_outputs: usize) -> Metric {
+        self.inner.default_metric(task, n_outputs)
     }
 
     fn n_steps(&self) -> usize {

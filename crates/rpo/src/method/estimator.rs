@@ -3,12 +3,13 @@
 use super::{DataProblem, DecisionParams, Difference, MethodError, Needs, is_on};
 use crate::combine::Candidate;
 use crate::training::TrainingDifference;
-use crate::{Decision, Model, ModelError, Schema, TrainingSummary};
+use crate::{Decision, Model, ModelError, Schema, TrainingSummary, default_metric};
 use ndarray::Array2;
 use rpo_core::{Domain, Observers};
-use rpo_data::Dataset;
 use rpo_data::preprocess::Pipeline;
+use rpo_data::{Dataset, Task};
 use rpo_linear::FitEstimate;
+use rpo_metrics::Metric;
 use rpo_projections::Projection;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -51,6 +52,12 @@ pub trait Estimator: fmt::Debug + Send + Sync {
     /// The levels of the quantiles that models predict ([`Model::of_levels`]). Default: none.
     fn quantile_levels(&self) -> Vec<f64> {
         Vec::new()
+    }
+
+    /// The metric by which models for this task and number of outputs are compared unless another is given, also while
+    /// they are searched for. Default: the [`default_metric`](crate::default_metric).
+    fn default_metric(&self, task: Task, n_outputs: usize) -> Metric {
+        default_metric(task, n_outputs, &self.quantile_levels())
     }
 
     /// Number of steps of a fit: trees, boosting iterations or tried configurations, or the largest number if it depends

@@ -46,13 +46,13 @@ pub(crate) use features::{StandardizedBy, categorical};
 pub(crate) use record::trees_of;
 pub(crate) use registry::{ModelKind, RestoreContext, is_on};
 
-use crate::{Decision, Model, ModelError};
+use crate::{Decision, Model, ModelError, default_metric};
 use configured::Configured;
 use ndarray::Array2;
 use rpo_core::Seed;
 use rpo_data::preprocess::TextWeighting;
 use rpo_data::{Dataset, Task};
-use rpo_metrics::Score;
+use rpo_metrics::{Metric, Score};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::str::FromStr;
@@ -400,6 +400,13 @@ impl Estimator for Method {
     fn quantile_levels(&self) -> Vec<f64> {
         self.described()
             .map_or_else(Vec::new, |own| own.quantile_levels())
+    }
+
+    fn default_metric(&self, task: Task, n_outputs: usize) -> Metric {
+        match self.described() {
+            Some(own) => own.default_metric(task, n_outputs),
+            None => default_metric(task, n_outputs, &[]),
+        }
     }
 
     fn n_steps(&self) -> usize {

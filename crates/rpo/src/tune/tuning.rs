@@ -4,7 +4,7 @@ use super::{
     Holdout, ParamDistribution, Pruner, Record, Refit, Search, SearchError, SearchLimit, SearchResult,
     Setting, Space, SpaceError, Trial,
 };
-use crate::evaluate::{EvaluateOptions, default_metric};
+use crate::evaluate::EvaluateOptions;
 use crate::method::{Estimator, FitContext, Method, MethodError, is_on};
 use crate::{Model, ModelError};
 use rpo_core::{ParameterError, Seed};
@@ -92,7 +92,7 @@ pub struct Tuning {
     /// Scores models after a quarter and a half of their steps and stops those that are worse than the median of
     /// earlier models.
     pub stop_early: bool,
-    /// The metric to optimize; `None` for the [`default_metric`].
+    /// The metric to optimize; `None` for that of the method ([`Estimator::default_metric`]).
     pub metric: Option<Arc<dyn Score>>,
     /// Fraction of the samples withheld to score settings.
     pub validation: f64,
@@ -164,8 +164,7 @@ impl Tuning {
         let checked = method.check_data(method.estimator(data.task())?.as_ref(), data);
         checked.map_err(ModelError::from)?;
         let default = || {
-            let levels = self.method.quantile_levels();
-            let metric = default_metric(data.task(), data.n_outputs(), &levels);
+            let metric = self.method.default_metric(data.task(), data.n_outputs());
             Arc::new(metric) as Arc<dyn Score>
         };
         let metric = self.metric.clone().unwrap_or_else(default);

@@ -1,7 +1,8 @@
 //! Spaces and searches: orders, limits, failures, and the same result for any number of threads.
 
+use ndarray::Array2;
 use proptest::prelude::*;
-use rpo::core::Seed;
+use rpo::core::{Predictor, Seed};
 use rpo::data::generate::{Generator, MultiLabelSet};
 use rpo::data::{Dataset, Task};
 use rpo::metrics::Metric;
@@ -473,6 +474,43 @@ fn a_holdout_is_disjoint_complete_and_keeps_labels() {
         }
         for share in [0.0, 1.0, f64::NAN] {
             assert!(Holdout::new(&data, share, Seed::new(1)).is_err());
+        }
+    }
+}
+
+/// Counts and amounts are compared by the deviance that is minimized, as is the best of their steps.
+#[test]
+fn losses_of_counts_are_scored_by_their_deviance() {
+    let x = Array2::from_shape_fn((120, 2), |(i, j)| ((i * (7 + 4 * j) + j) % 31) as f32);
+    let y = Array2::from_shape_fn((120, 1), |(i, _)| ((i * 7) % 31 / 10 * (i % 3)) as f32);
+    let data = Dataset::new(x.into(), y.into(), Task::Regression).unwrap();
+    for (loss, expected) in [
+        ("square", "r2"),
+        ("poisson", "poisson-deviance"),
+        ("tweedie", "tweedie-deviance"),
+        ("tweedie --tweedie-power 1.7", "tweedie-deviance@1.7"),
+    ] {
+        let method: Method = format!("gbmort --iterations 40 --loss {loss}").parse().unwrap();
+        let tuned = Tuning::new(method.clone(), ["learning_rate=0.1,0.3"], 3)
+            .run(&data, &|| ())
+            .unwrap();
+        assert_eq!(tuned.metric.name(), expected);
+        let stopping = |metric: Option<&str>| {
+            let method = method.clone().with("validation", "0.3").unwrap();
+            let method = match metric {
+                Some(metric) => method.with("validation_metric", metric).unwrap(),
+                None => method,
+            };
+            Model::fit(&method, &data).unwrap()
+        };
+        let predicted = |model: Model| model.predict(data.features().view()).unwrap();
+        assert_eq!(predicted(stopping(None)), predicted(stopping(Some(expected))));
+        if expected != "r2" {
+            assert_ne!(
+                predicted(stopping(None)),
+                predicted(stopping(Some("r2"))),
+                "{loss}"
+            );
         }
     }
 }

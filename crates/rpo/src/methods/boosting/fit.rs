@@ -1,6 +1,6 @@
 //! Fits boosting: withholds samples, stops early, and refits.
 
-use super::losses::{quantile_levels, with_losses_of};
+use super::losses::{default_metric_of, quantile_levels, with_losses_of};
 use super::params::{Boosting, Withholding};
 use super::scorer::Scorer;
 use crate::method::{Estimator, FitContext, Needs, OnCheckpoint, categorical, parameters_of};
@@ -13,6 +13,7 @@ use rpo_ensemble::EnsembleError;
 use rpo_ensemble::boosting::{
     Algorithm, Boosted, BoostingOptions, BoostingParams, LossKind, Progress, Validation,
 };
+use rpo_metrics::Metric;
 use rpo_projections::ProjectionKind;
 use serde_json::{Map, Value};
 use std::ops::ControlFlow;
@@ -168,6 +169,10 @@ impl Estimator for Boosting {
         quantile_levels(&self.params).to_vec()
     }
 
+    fn default_metric(&self, task: Task, n_outputs: usize) -> Metric {
+        default_metric_of(&self.params, task, n_outputs)
+    }
+
     fn has_unit_of_weights(&self) -> bool {
         self.params.is_penalized()
     }
@@ -292,6 +297,10 @@ impl Estimator for BoostingParams {
 
     fn quantile_levels(&self) -> Vec<f64> {
         quantile_levels(self).to_vec()
+    }
+
+    fn default_metric(&self, task: Task, n_outputs: usize) -> Metric {
+        default_metric_of(self, task, n_outputs)
     }
 
     fn has_unit_of_weights(&self) -> bool {

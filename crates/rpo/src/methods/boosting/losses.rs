@@ -1,9 +1,11 @@
 //! Losses for data sets with several kinds of outputs: labels, classes and numbers.
 
+use crate::default_metric;
 use rpo_core::CheckParams;
 use rpo_data::{Dataset, Task};
 use rpo_ensemble::List;
 use rpo_ensemble::boosting::{Algorithm, BoostingParams, LossKind};
+use rpo_metrics::{Metric, TweediePower};
 
 /// Sets the loss of each output if several kinds occur and the other parameters suit all of them (some assume one unit
 /// of second derivatives): logistic for labels, softmax for the classes of a column, which is the logistic loss of
@@ -60,6 +62,34 @@ pub(super) fn with_losses_of(params: &BoostingParams, data: &Dataset) -> Boostin
         }
     }
     params.clone()
+}
+
+/// The losses that are given, of all outputs or of each.
+pub(super) fn given_losses(params: &BoostingParams) -> impl Iterator<Item = &LossKind> {
+    let of_outputs = params.output_losses.iter().flat_map(|losses| losses.iter());
+    params.loss.iter().chain(of_outputs)
+}
+
+/// The metric by which models are compared: the deviance that they minimize if all outputs are numbers with a
+/// logarithmic link, otherwise the [`default_metric`] of the task. Counts and amounts vary most where they are largest,
+/// so that R² is that of a few samples, and a model of means that are all too small may have the best.
+pub(super) fn default_metric_of(params: &BoostingParams, task: Task, n_outputs: usize) -> Metric {
+    let all_are =
+        |kind| given_losses(params).next().is_some() && given_losses(params).all(|own| *own == kind);
+    let power = || {
+        params
+            .tweedie_power
+            .map_or(Ok(TweediePower::default()), TweediePower::new)
+    };
+    match task {
+        Task::Regression if all_are(LossKind::Poisson) => return Metric::PoissonDeviance,
+        // A power that is refused has no models to compare.
+        Task::Regression if all_are(LossKind::Tweedie) => {
+            return Metric::TweedieDeviance(power().unwrap_or_default());
+        }
+        Task::Regression | Task::MultiLabel => {}
+    }
+    default_metric(task, n_outputs, quantile_levels(params))
 }
 
 /// The levels of the predicted quantiles; empty for other losses.

@@ -1,9 +1,9 @@
 //! Scores boosting steps on withheld samples.
 
-use super::losses::quantile_levels;
+use super::losses::{default_metric_of, given_losses};
+use crate::ModelError;
 use crate::align::repeated_columns;
 use crate::evaluate::{OutputKinds, is_of_numbers};
-use crate::{ModelError, default_metric};
 use ndarray::{Array2, ArrayView2};
 use rpo_core::{Matrix, ParameterError};
 use rpo_data::{Dataset, Task};
@@ -14,12 +14,6 @@ use std::borrow::Cow;
 /// Returns true if predictions of labels are probabilities by all losses.
 fn predicts_probabilities(params: &BoostingParams) -> bool {
     given_losses(params).next().is_some() && given_losses(params).all(is_of_labels)
-}
-
-/// The losses that are given, of all outputs or of each.
-fn given_losses(params: &BoostingParams) -> impl Iterator<Item = &LossKind> {
-    let of_outputs = params.output_losses.iter().flat_map(|losses| losses.iter());
-    params.loss.iter().chain(of_outputs)
 }
 
 fn is_of_labels(loss: &LossKind) -> bool {
@@ -39,14 +33,14 @@ pub(super) struct Scorer<'a> {
 
 impl<'a> Scorer<'a> {
     /// Creates a scorer for a metric. The default is the loss where its scale is the same for all data: the logarithmic
-    /// loss of probabilities of labels, and the pinball loss of quantiles; otherwise the metric of the task. A ranking
-    /// is right long before probabilities are, and best by chance at an early step.
+    /// loss of probabilities of labels, the pinball loss of quantiles, and the deviance of counts and amounts; otherwise
+    /// the metric of the task. A ranking is right long before probabilities are, and best by chance at an early step.
     pub(super) fn new(samples: &'a Dataset, metric: Option<Metric>, params: &BoostingParams) -> Self {
         let levels = params.quantile.as_deref().unwrap_or_default().to_vec();
         let metric = match metric {
             Some(metric) => metric,
             None if samples.task() == Task::MultiLabel && predicts_probabilities(params) => Metric::LogLoss,
-            None => default_metric(samples.task(), samples.n_outputs(), quantile_levels(params)),
+            None => default_metric_of(params, samples.task(), samples.n_outputs()),
         };
         let truth = match levels.len() {
             0 | 1 => Cow::Borrowed(samples.outputs()),
