@@ -441,7 +441,8 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         sample (with `params={"bins": "exact"}` exactly; bins have as many samples each, whatever their weights). 0.5,
         the default of the command, scores better on most data.
     max_depth : int or None, default=3
-        Largest depth of a tree; None without `max_leaf_nodes` means a leaf for every 100 samples, from 8 to 64.
+        Largest depth of a tree; None without `max_leaf_nodes` means a leaf for every 100 samples, from 8 to 64, or with
+        the losses "poisson" and "tweedie" for every 1,000, from 4 to 8.
     max_leaf_nodes : int, optional
         Largest number of leaves of a tree.
     min_samples_split, min_samples_leaf : int, default=2 and 1

@@ -87,7 +87,7 @@ fn main() -> anyhow::Result<()> {
         max_features: arguments.max_features,
         bins: arguments.bins,
         max_leaves: Some(arguments.max_leaves),
-        min_samples_leaf: arguments.min_samples_leaf,
+        min_samples_leaf: Some(arguments.min_samples_leaf),
         subsample: Some(arguments.subsample),
         projection: projects.then_some(arguments.projection.into()),
         components: projects.then_some(arguments.components),

@@ -120,7 +120,8 @@ pub struct BoostingParams {
     #[schemars(range(min = 0.0))]
     pub min_split_gain: f64,
     /// Fraction of the samples, in (0, 1], that the trees of a step grow on, drawn anew without replacement. By default
-    /// 0.5 for Newton steps per leaf if an output has the square loss, otherwise 1, as in the paper.
+    /// 0.5 for Newton steps per leaf if an output has the square loss or all losses are poisson or tweedie, otherwise 1,
+    /// as in the paper.
     ///
     /// Half of the samples, with [`leaf_l2`](Self::leaf_l2) = 5, score better on most numeric data sets. Leaf values
     /// and step lengths are computed from all samples, so that exact steps never increase the training loss (Friedman's
@@ -156,7 +157,8 @@ pub struct BoostingParams {
     /// Largest depth of a tree; the root has depth 0.
     pub max_depth: Option<u32>,
     /// Largest number of leaves of a tree, which then grows best-first. By default, unless max-depth is given, one leaf
-    /// per 200 samples for labels or per 100 for numbers, but at least 8 and at most 64.
+    /// per 200 samples for labels or per 100 for numbers, but at least 8 and at most 64; if all losses are poisson or
+    /// tweedie, one per 1000, but at least 4 and at most 8.
     ///
     /// 8 is the largest number that the paper tries, on data sets of up to some thousand samples; trees of 2 leaves are
     /// stumps. With more samples, larger trees learn more from the same number of steps. A custom loss counts as one
@@ -165,9 +167,12 @@ pub struct BoostingParams {
     pub max_leaves: Option<usize>,
     /// Smallest number of samples that a node must have to be split.
     pub min_samples_split: usize,
-    /// Smallest number of samples in a leaf.
+    /// Smallest number of samples in a leaf, of those that a tree grows on. By default 10 for Newton steps per leaf if all
+    /// losses are poisson or tweedie, otherwise 1.
+    ///
+    /// The logarithm of the mean of few counts, which are often all 0, is hardly determined (docs/defaults.md).
     #[schemars(range(min = 1))]
-    pub min_samples_leaf: usize,
+    pub min_samples_leaf: Option<usize>,
     /// Number of values kept per leaf, those largest in magnitude; all by default.
     ///
     /// The other values are 0, in the model and in the training scores of later steps. For gbmort and gbrt-relabel-rpo.
@@ -243,7 +248,7 @@ impl From<Algorithm> for BoostingParams {
             max_depth: None,
             max_leaves: None,
             min_samples_split: 2,
-            min_samples_leaf: 1,
+            min_samples_leaf: None,
             leaf_values: None,
             projection: None,
             components: None,

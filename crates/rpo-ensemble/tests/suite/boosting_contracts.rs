@@ -52,7 +52,7 @@ fn degenerate_sets_are_learnt() {
                 for params in [
                     params.clone(),
                     BoostingParams {
-                        min_samples_leaf: 50,
+                        min_samples_leaf: Some(50),
                         ..params.clone()
                     },
                 ] {
@@ -399,7 +399,7 @@ fn parameters_are_checked_at_their_bounds() {
     );
     assert_eq!(
         name(BoostingParams {
-            min_samples_leaf: 0,
+            min_samples_leaf: Some(0),
             ..base()
         }),
         "min_samples_leaf"

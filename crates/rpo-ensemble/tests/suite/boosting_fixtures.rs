@@ -116,7 +116,7 @@ fn params(algorithm: Algorithm, tree: TreeParams, bins: Bins) -> BoostingParams 
             .max_depth
             .or(tree.max_leaf_nodes.is_none().then_some(u32::MAX)),
         min_samples_split: tree.min_samples_split,
-        min_samples_leaf: tree.min_samples_leaf,
+        min_samples_leaf: Some(tree.min_samples_leaf),
         max_leaves: tree.max_leaf_nodes,
         bins,
         ..BoostingParams::paper(algorithm)

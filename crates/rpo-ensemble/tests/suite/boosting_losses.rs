@@ -160,6 +160,8 @@ fn constants_are_those_of_the_losses() {
     let of = |loss| BoostingParams {
         loss: Some(loss),
         leaf_l2: has_curvature(loss).then_some(0.0),
+        subsample: Some(1.0),
+        min_samples_leaf: Some(1),
         ..BoostingParams::from(Algorithm::SingleTarget)
     };
     check(of(LossKind::Poisson), [21.2, 12.0]);
@@ -176,6 +178,70 @@ fn constants_are_those_of_the_losses() {
         ..of(LossKind::Huber)
     };
     check(huber, [2.5, 12.0]);
+}
+
+/// Numbers of the events of a Poisson process before a time that depends on two features, and amounts that are
+/// sums of as many exponential numbers.
+fn events(seed: u64, n: usize) -> (Array2<f32>, [Array2<f32>; 2]) {
+    let mut uniform = uniform(seed);
+    let x = Array2::from_shape_fn((n, 6), |_| uniform() as f32);
+    let mut exponential = || -uniform().max(1e-9).ln();
+    let counts = Array2::from_shape_fn((n, 1), |(i, _)| {
+        let mean = 0.1 * f64::from(3.0 * x[[i, 0]] + 1.5 * x[[i, 1]]).exp();
+        let mut time = exponential();
+        let mut count = 0.0;
+        while time < mean {
+            (count, time) = (count + 1.0, time + exponential());
+        }
+        count
+    });
+    let amounts = counts.mapv(|count| (0..count as usize).map(|_| 100.0 * exponential() as f32).sum());
+    (x, [counts, amounts])
+}
+
+/// Leaves of few samples that are 0 must not move the means of new samples towards 0.
+#[test]
+fn totals_of_new_samples_are_near_the_truth() {
+    let (x, train) = events(5, 1500);
+    let (new_x, test) = events(6, 4000);
+    let losses = [LossKind::Poisson, LossKind::Tweedie];
+    for (loss, (y, truth)) in losses.into_iter().zip(train.iter().zip(&test)) {
+        for algorithm in [
+            Algorithm::SingleTarget,
+            Algorithm::Gbmort,
+            Algorithm::GbrtRelabelRpo,
+        ] {
+            let total = |params: BoostingParams| {
+                let model = try_fit(params, &x, y).unwrap();
+                let predicted = model.predict((&new_x).into()).unwrap();
+                f64::from(predicted.sum() / truth.sum())
+            };
+            let params = BoostingParams {
+                loss: Some(loss),
+                ..BoostingParams::from(algorithm)
+            };
+            let limited = BoostingParams {
+                subsample: Some(0.5),
+                min_samples_leaf: Some(10),
+                max_leaves: Some(4),
+                ..params.clone()
+            };
+            let found = total(params.clone());
+            assert!((found - 1.0).abs() < 0.1, "{loss} {algorithm:?}: {found}");
+            assert_eq!(found, total(limited), "1.5 leaves are fewer than 4");
+            let free = BoostingParams {
+                subsample: Some(1.0),
+                min_samples_leaf: Some(1),
+                max_leaves: Some(15),
+                ..params
+            };
+            let free = total(free);
+            assert!(
+                (found - 1.0).abs() < (free - 1.0).abs(),
+                "{loss} {algorithm:?}: {found} {free}"
+            );
+        }
+    }
 }
 
 #[test]

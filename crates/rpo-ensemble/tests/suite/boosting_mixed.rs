@@ -67,9 +67,11 @@ fn an_output_alone_is_boosted_by_its_loss() {
     let params = BoostingParams {
         output_losses: Some(of.map(|j| LOSSES[j]).into()),
         iterations: 8,
-        // The square loss alone has other defaults.
+        // The square loss and the Poisson loss alone have other defaults.
         leaf_l2: Some(1.0),
         subsample: Some(1.0),
+        min_samples_leaf: Some(1),
+        max_leaves: Some(8),
         ..BoostingParams::from(Algorithm::SingleTarget)
     };
     let together = try_fit(params.clone(), &x, &y.select(Axis(1), &of)).unwrap();

@@ -102,6 +102,12 @@ impl LossChoice {
         self.kinds.iter().any(|kind| *kind != self.kinds[0])
     }
 
+    /// Returns true if the scores of all outputs are logarithms of means.
+    pub(super) fn has_log_link(&self) -> bool {
+        let is_log = |kind: &LossKind| matches!(kind, LossKind::Poisson | LossKind::Tweedie);
+        !self.is_custom() && self.kinds.iter().all(is_log)
+    }
+
     pub(super) fn is_custom(&self) -> bool {
         self.kinds.is_empty()
     }
@@ -119,8 +125,12 @@ impl LossChoice {
     }
 
     /// Returns the default of `max_leaves` for a number of samples. Labels, most of which are rare, are overfitted
-    /// earlier than numbers.
+    /// earlier than numbers, and counts and amounts earlier still: a leaf of few samples that are all 0 moves their means
+    /// towards 0 by a factor in every step.
     pub(super) fn default_leaves(&self, n_samples: usize) -> usize {
+        if self.has_log_link() {
+            return (n_samples / 1000).clamp(4, 8);
+        }
         let of_labels = |kind: &LossKind| matches!(kind, LossKind::Logistic | LossKind::Softmax);
         let per_leaf = if self.kinds.iter().all(of_labels) {
             200

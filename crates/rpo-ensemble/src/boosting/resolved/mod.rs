@@ -79,11 +79,13 @@ impl Resolved {
             check_no_penalty(params)?;
         }
         let is_newton = is_second_order && line_search == LineSearch::Newton;
-        let default_subsample = if is_newton && loss.has_quadratic() {
+        let is_log_newton = is_newton && loss.has_log_link();
+        let default_subsample = if is_log_newton || (is_newton && loss.has_quadratic()) {
             0.5
         } else {
             1.0
         };
+        let default_leaf = if is_log_newton { 10 } else { 1 };
         let scale_outputs = scaling(params, &loss)?;
         if params.min_child_weight > 0.0 && !loss.has_common_scale() {
             let reason = "needs losses whose second derivatives have the same unit; the units for numeric outputs and for \
@@ -111,7 +113,7 @@ impl Resolved {
             bins: params.bins,
             max_features: params.max_features,
             grow,
-            min_samples_leaf: params.min_samples_leaf,
+            min_samples_leaf: params.min_samples_leaf.unwrap_or(default_leaf),
             category_smoothing: params.category_smoothing,
             min_category_count: params.min_category_count,
             leaf_values: params.leaf_values,
