@@ -598,8 +598,9 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
             group are never withheld from each other to stop early or to
             find thresholds or intervals.
         eval_set : tuple of X and y, optional
-            Samples on which steps are scored, by R² unless `params={"validation_metric": ...}` names another score; the
-            model keeps the steps up to the best. Constant outputs, for which R² says nothing, are refused. A pipeline
+            Samples on which steps are scored: by R², or by the loss itself if it is "absolute_error" (also for "huber"),
+            "quantile", "poisson" or "tweedie"; `params={"validation_metric": ...}` names another score. The model
+            keeps the steps up to the best. Constant outputs, for which R² says nothing, are refused. A pipeline
             passes them as they are, without its transformations.
         X_val, y_val : optional
             The same as `eval_set=(X_val, y_val)`, under the names of scikit-learn's histogram boosting; a pipeline with
@@ -646,9 +647,12 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
 
     def _check_tells_steps(self, validation: Samples) -> None:
         """Refuse samples whose outputs are constant, so that R² does not depend on the predictions."""
-        if self._has_loss("quantile") or not {"validation_metric", "loss", "output_losses"}.isdisjoint(
-            self.params or {}
-        ):
+        # Other losses have scores of their own.
+        if {"squared_error", "log_loss"}.isdisjoint(self._loss_names()) or not {
+            "validation_metric",
+            "loss",
+            "output_losses",
+        }.isdisjoint(self.params or {}):
             return
         y = validation.Y if isinstance(validation.Y, np.ndarray) else validation.Y.toarray()
         y = y.astype(np.float32)

@@ -478,7 +478,7 @@ fn a_holdout_is_disjoint_complete_and_keeps_labels() {
     }
 }
 
-/// Counts and amounts are compared by the deviance that is minimized, as is the best of their steps.
+/// Models are compared by the loss that is minimized, as is the best of their steps.
 #[test]
 fn losses_of_counts_are_scored_by_their_deviance() {
     let x = Array2::from_shape_fn((120, 2), |(i, j)| ((i * (7 + 4 * j) + j) % 31) as f32);
@@ -489,6 +489,8 @@ fn losses_of_counts_are_scored_by_their_deviance() {
         ("poisson", "poisson-deviance"),
         ("tweedie", "tweedie-deviance"),
         ("tweedie --tweedie-power 1.7", "tweedie-deviance@1.7"),
+        ("absolute", "mae"),
+        ("huber", "mae"),
     ] {
         let method: Method = format!("gbmort --iterations 40 --loss {loss}").parse().unwrap();
         let tuned = Tuning::new(method.clone(), ["learning_rate=0.1,0.3"], 3)

@@ -43,7 +43,8 @@ pub(crate) struct Tune {
     space: Vec<String>,
 
     /// Metric to optimize, as in `rpo evaluate`; by default lrap for labels, macro-auc for up to four labels, r2 for
-    /// numbers, pinball for quantiles, poisson-deviance or tweedie-deviance for boosting with these losses.
+    /// numbers, pinball for quantiles, and for boosting with the losses poisson, tweedie, absolute and huber their
+    /// deviance or mae.
     #[arg(long, value_name = "NAME", help_heading = "Search", value_parser = parse_metric)]
     metric: Option<Metric>,
 

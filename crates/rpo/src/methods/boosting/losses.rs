@@ -71,8 +71,9 @@ pub(super) fn given_losses(params: &BoostingParams) -> impl Iterator<Item = &Los
 }
 
 /// The metric by which models are compared: the deviance that they minimize if all outputs are numbers with a
-/// logarithmic link, otherwise the [`default_metric`] of the task. Counts and amounts vary most where they are largest,
-/// so that R² is that of a few samples, and a model of means that are all too small may have the best.
+/// logarithmic link, the mean absolute error if the loss is chosen because of outliers, otherwise the [`default_metric`]
+/// of the task. Counts and amounts vary most where they are largest, so that R² is that of a few samples, and a model of
+/// means that are all too small may have the best; outliers decide on R² alone.
 pub(super) fn default_metric_of(params: &BoostingParams, task: Task, n_outputs: usize) -> Metric {
     let all_are =
         |kind| given_losses(params).next().is_some() && given_losses(params).all(|own| *own == kind);
@@ -87,6 +88,7 @@ pub(super) fn default_metric_of(params: &BoostingParams, task: Task, n_outputs: 
         Task::Regression if all_are(LossKind::Tweedie) => {
             return Metric::TweedieDeviance(power().unwrap_or_default());
         }
+        Task::Regression if all_are(LossKind::Absolute) || all_are(LossKind::Huber) => return Metric::Mae,
         Task::Regression | Task::MultiLabel => {}
     }
     default_metric(task, n_outputs, quantile_levels(params))

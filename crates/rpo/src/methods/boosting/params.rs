@@ -24,8 +24,8 @@ pub(super) struct Boosting {
     #[schemars(range(min = 1))]
     pub(super) early_stopping: Option<usize>,
     /// The score on withheld samples. Default: log-loss for labels if their scores are probabilities, otherwise lrap, or
-    /// macro-auc for up to four; r2 for numbers; pinball for quantiles, and the deviance for the losses poisson and
-    /// tweedie.
+    /// macro-auc for up to four; r2 for numbers; pinball for quantiles, the deviance for the losses poisson and tweedie,
+    /// and mae for absolute and huber.
     #[schemars(with = "Option<String>")]
     #[serde(with = "metric_name")]
     pub(super) validation_metric: Option<Metric>,
