@@ -598,7 +598,7 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
             group are never withheld from each other to stop early or to
             find thresholds or intervals.
         eval_set : tuple of X and y, optional
-            Samples on which steps are scored: by R², or by the loss itself if it is "absolute_error" (also for "huber"),
+            Samples on which steps are scored: by R², or by the loss if it is "absolute_error" (also for "huber"),
             "quantile", "poisson" or "tweedie"; `params={"validation_metric": ...}` names another score. The model
             keeps the steps up to the best. Constant outputs, for which R² says nothing, are refused. A pipeline
             passes them as they are, without its transformations.

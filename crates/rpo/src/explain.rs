@@ -2,6 +2,7 @@
 
 use crate::{Model, ModelError};
 use rpo_core::{Contributions, MatrixView, Predictor, csr_of_rows};
+use rpo_data::preprocess::Pipeline;
 
 impl Model {
     /// Returns how much each feature of the schema (p values that sum to 1) contributes to the trees of the model, by the
@@ -14,7 +15,7 @@ impl Model {
         if of_columns.is_empty() {
             return Vec::new();
         }
-        let sources = self.pipeline().map(|pipeline| pipeline.sources());
+        let sources = self.pipeline().map(Pipeline::sources);
         let mut sums = vec![0.0; self.n_features()];
         for (column, importance) in of_columns {
             let column = column as usize;

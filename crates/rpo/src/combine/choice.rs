@@ -143,8 +143,8 @@ impl Pool<'_> {
         let mut choices = match (rule, self.task()) {
             (CombineRule::Stack, Task::MultiLabel) => {
                 let stacked = self.stack(candidates, &sets)?.into_iter();
-                let choice = |(weights, intercept)| {
-                    self.choice(Link::LogOdds { intercept }, candidates, weights, None)
+                let choice = |(weights, intercept): (Vec<f64>, f64)| {
+                    self.choice(Link::LogOdds { intercept }, candidates, &weights, None)
                 };
                 stacked.map(choice).collect()
             }
@@ -174,7 +174,7 @@ impl Pool<'_> {
     ) -> Result<Choice, ModelError> {
         if !self.levels().is_empty() {
             let found = self.weights_of_quantiles(rule, candidates, parts)?;
-            return Ok(self.choice(Link::Mean, candidates, found, None));
+            return Ok(self.choice(Link::Mean, candidates, &found, None));
         }
         let link = match rule {
             CombineRule::Stack => Link::Distances,
@@ -182,7 +182,7 @@ impl Pool<'_> {
         };
         let (of_outputs, of_labels) = grams.on(parts, candidates);
         let of_labels = of_labels.as_ref().map(|gram| rule.weights(gram));
-        Ok(self.choice(link, candidates, rule.weights(&of_outputs), of_labels))
+        Ok(self.choice(link, candidates, &rule.weights(&of_outputs), of_labels.as_deref()))
     }
 
     /// The choice with these weights of some candidates.
@@ -190,14 +190,14 @@ impl Pool<'_> {
         &self,
         link: Link,
         candidates: &[usize],
-        of_outputs: Vec<f64>,
-        of_labels: Option<Vec<f64>>,
+        of_outputs: &[f64],
+        of_labels: Option<&[f64]>,
     ) -> Choice {
         let mut weights = vec![Weight::default(); self.n_candidates()];
         for (place, &candidate) in candidates.iter().enumerate() {
             weights[candidate] = Weight {
                 of_outputs: of_outputs[place],
-                of_labels: of_labels.as_ref().map(|found| found[place]),
+                of_labels: of_labels.map(|found| found[place]),
             };
         }
         Choice {
