@@ -84,7 +84,7 @@ fn note_empty(model: &Model, data: &Dataset) {
     let mut n_missing = vec![0; data.n_features()];
     for row in 0..data.n_samples() {
         features.for_each_in_row(row, |feature, value| {
-            n_missing[feature as usize] += usize::from(value.is_nan())
+            n_missing[feature as usize] += usize::from(value.is_nan());
         });
     }
     let empty = n_missing
