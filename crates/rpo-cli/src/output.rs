@@ -90,8 +90,10 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
     out.finish()
 }
 
-/// One sample in this many may be a copy without a note.
-const MOST_COPIES: usize = 100;
+/// Number of samples from which on copies are counted, and one in how many may be a copy without a note: samples of few
+/// categories or small counts are equal by chance.
+const MANY_SAMPLES: usize = 1000;
+const MOST_COPIES: usize = 10;
 
 /// Writes a note, which is not a result, to standard error.
 pub(crate) fn note(text: &str) {
@@ -111,15 +113,14 @@ pub(crate) fn note_fitted(model: &Model) {
 pub(crate) fn note_copies(data: &Dataset) {
     let n = data.n_samples();
     // Groups keep copies together.
-    let n_copies = if data.groups().is_none() {
-        data.n_duplicates()
-    } else {
-        0
-    };
+    if n < MANY_SAMPLES || data.groups().is_some() {
+        return;
+    }
+    let n_copies = data.n_duplicates();
     if n_copies > n / MOST_COPIES {
         note(&format!(
-            "{n_copies} of {n} samples equal earlier ones, so that withheld samples have copies among the others: scores \
-             and intervals found on them are too good, unless copies are left out or have one --group"
+            "{n_copies} of {n} samples equal earlier ones: if these are copies, scores and intervals that are found on \
+             withheld samples are too good; leave copies out, or give them one --group"
         ));
     }
 }

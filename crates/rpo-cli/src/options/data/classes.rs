@@ -7,6 +7,8 @@ use rpo::data::{ClassColumn, Dataset, Task};
 const NAMED: usize = 5;
 /// Number of samples from which on many classes are no coincidence.
 const FEW: usize = 20;
+/// Numbers that stand for the classes of other programs; 0 and 1 are labels unless the task is given.
+const CODES: [[f32; 2]; 2] = [[-1.0, 1.0], [1.0, 2.0]];
 
 /// Notes each target of words, and what it may be instead of classes, the labels beside numbers, and numbers that may be
 /// labels.
@@ -41,7 +43,7 @@ pub(super) fn note_classes(data: &Dataset) {
     }
 }
 
-/// The numbers with two values, such as -1 and 1, which may be classes, with their values.
+/// The numbers with two values that usually stand for classes, with these values.
 fn of_two_values(data: &Dataset) -> Vec<(String, [f32; 2])> {
     if data.task() == Task::MultiLabel || data.n_samples() < FEW {
         return Vec::new();
@@ -59,9 +61,8 @@ fn of_two_values(data: &Dataset) -> Vec<(String, [f32; 2])> {
     let found = values.into_iter().enumerate().filter_map(|(output, mut values)| {
         values.sort_unstable_by(f32::total_cmp);
         let values: [f32; 2] = values.try_into().ok()?;
-        let is_whole = values.iter().all(|value| value.fract() == 0.0);
         let name = data.output_names().get(output)?.into_owned();
-        (is_whole && !data.is_label(output)).then_some((name, values))
+        (CODES.contains(&values) && !data.is_label(output)).then_some((name, values))
     });
     found.collect()
 }
