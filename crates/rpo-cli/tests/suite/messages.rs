@@ -313,3 +313,45 @@ fn long_values_are_cut() {
         );
     }
 }
+
+#[test]
+fn what_results_do_not_show_is_noted() {
+    let folder = Folder::new();
+    let table = |rows: std::iter::Chain<std::ops::Range<usize>, std::ops::Range<usize>>, gap: bool| {
+        let row = |i: usize| {
+            let w = if gap {
+                String::new()
+            } else {
+                ((i * 3) % 8).to_string()
+            };
+            format!(
+                "{}.5,{w},{}\n",
+                (i * 7) % 1000,
+                if (i * 37) % 101 < 50 { -1 } else { 1 }
+            )
+        };
+        "x,w,y\n".to_owned() + &rows.map(row).collect::<String>()
+    };
+    folder
+        .write("copies.csv", table((0..1000).chain(0..200), false))
+        .write("few.csv", table((0..30).chain(0..20), false))
+        .write("gap.csv", table((0..30).chain(0..0), true));
+    let notes = |arguments: &str| {
+        let run = folder.run(arguments);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        run.stderr
+    };
+    let codes = "note: target \"y\" is a number with no other values than -1 and 1; --categorical makes them classes\n";
+    let found = notes("cv --data copies.csv --targets y --trees 2 --folds 2");
+    assert!(
+        found.starts_with(codes) && found.contains("note: 200 of 1200 samples equal earlier ones"),
+        "{found}"
+    );
+    assert_eq!(notes("cv --data few.csv --targets y --trees 2 --folds 2"), codes);
+    notes("train --data few.csv --targets y --trees 2 --model m.rpo");
+    let found = notes("evaluate --data gap.csv --model m.rpo");
+    assert!(
+        found.contains("note: feature \"w\" has no value in any of the 30 samples\n"),
+        "{found}"
+    );
+}
