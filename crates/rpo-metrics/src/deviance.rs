@@ -94,9 +94,9 @@ impl FromStr for TweediePower {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deviance {
-    /// Of counts, the mean of 2 (y log(y / μ) − y + μ), where 0 log 0 = 0.
+    /// For counts, the mean of 2 (y log(y / μ) − y + μ), where 0 log 0 = 0.
     Poisson,
-    /// Of amounts that are often 0, the mean of 2 (y²⁻ᵖ / ((1 − p)(2 − p)) − y μ¹⁻ᵖ / (1 − p) + μ²⁻ᵖ / (2 − p)).
+    /// For amounts that are often 0, the mean of 2 (y²⁻ᵖ / ((1 − p)(2 − p)) − y μ¹⁻ᵖ / (1 − p) + μ²⁻ᵖ / (2 − p)).
     Tweedie(TweediePower),
 }
 

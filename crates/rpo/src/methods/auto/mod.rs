@@ -39,7 +39,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AutoParams {
-    /// Time limit in seconds for the search and the fits to all samples. Where intervals need a search of their own on
+    /// Time limit in seconds for the search and the fits to all samples. Where intervals need another search on
     /// withheld samples, both searches have half of the time. The configurations tried, and so the model, depend on the
     /// machine. Default: 10, plus one for every 100,000 values of the data (stored features and outputs), at most 600.
     ///
