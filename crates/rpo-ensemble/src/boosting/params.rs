@@ -125,8 +125,8 @@ pub struct BoostingParams {
     ///
     /// Half of the samples, with [`leaf_l2`](Self::leaf_l2) = 5, score better on most numeric data sets. Leaf values
     /// and step lengths are computed from all samples, so that exact steps never increase the training loss (Friedman's
-    /// stochastic boosting, 2002, uses the drawn samples for both). If each output has its own tree, the trees of a step grow on
-    /// the same samples, so that they share a pass over their roots.
+    /// stochastic boosting, 2002, uses the drawn samples for both). If each output has its own tree, the trees of a
+    /// step grow on the same samples, so that they share a pass over their roots.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub subsample: Option<f64>,
     /// Largest number of bins per feature, 2 to 255, whose boundaries are the candidate thresholds; exact for any

@@ -19,9 +19,9 @@
 //! With the squared hinge (`settle`), settled samples are left out, and most samples without a label never take part:
 //! passes begin with an eighth of these. When the active samples are settled, and after ten times as many visits at the
 //! latest, a pass over all samples moves those that are not. If it moves none, its largest violation of the optimality
-//! conditions is that of the returned weights, the *residual*; labels that stand out by less than the tolerance are then
-//! fitted more exactly. With the logistic loss (`sweep`), every sample counts a little: passes cover all samples, those with a
-//! rare label several times, and the residual sums over them.
+//! conditions is that of the returned weights, the *residual*; labels that stand out by less than the tolerance are
+//! then fitted more exactly. With the logistic loss (`sweep`), every sample counts a little: passes cover all samples,
+//! those with a rare label several times, and the residual sums over them.
 //!
 //! Sums run in the order of the stored values, and labels do not interact, so that weights depend on the data and the
 //! seed alone.
@@ -104,8 +104,9 @@ struct Solution {
     /// Number added to the score of each label.
     offsets: [f32; LANES],
     /// Violation of the optimality conditions. For the squared hinge, the largest projected gradient, in units of the
-    /// margin, times the strictness of its label. For the logistic loss, the largest Σᵢ |αᵢ / Cᵢ - σ(-mᵢ)| of a label, and with a free bias |Σ αᵢ yᵢ| / C,
-    /// divided by the number of samples with the label, or without it if these are fewer.
+    /// margin, times the strictness of its label. For the logistic loss, the largest Σᵢ |αᵢ / Cᵢ - σ(-mᵢ)| of a label,
+    /// and with a free bias |Σ αᵢ yᵢ| / C, divided by the number of samples with the label, or without it if these are
+    /// fewer.
     residual: f32,
 }
 

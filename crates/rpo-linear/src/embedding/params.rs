@@ -89,8 +89,8 @@ pub struct LabelEmbeddingParams {
     ///
     /// A kernel is approximated to within 1/√s by s features: more features cost time and gain little. The default
     /// gives at most 2.5 million weights, but at least 250 features (100 for fewer than 500 samples), and at most 300
-    /// for each dimension that the embedding may have (`rank`), or feature with the mode kernel: a smooth function of one number takes no
-    /// more. Not for linear and cs-linear.
+    /// for each dimension that the embedding may have (`rank`), or feature with the mode kernel: a smooth function of
+    /// one number takes no more. Not for linear and cs-linear.
     #[schemars(range(min = 1))]
     pub features: Option<usize>,
     /// Kernel that the random features approximate: gaussian, the default, student:NU or cauchy-iid.

@@ -10,9 +10,9 @@ use rpo_core::{
 
 /// The contribution of feature j to output k is a w_jk (x_j - m_j), with the mean m_j over the background samples: the
 /// Shapley value if features are independent in the background. a is 1, or for the squared hinge the mean slope of the
-/// log-odds between the margin of the means and that of the sample (the value of Aumann and Shapley). Scores are the arguments of the inverse link g, and
-/// features are those of samples scaled to length 1 if the model scales them. The base of a label that no training sample
-/// has is -∞, and that of one that every sample has ∞.
+/// log-odds between the margin of the means and that of the sample (the value of Aumann and Shapley). Scores are the
+/// arguments of the inverse link g, and features are those of samples scaled to length 1 if the model scales them. The
+/// base of a label that no training sample has is -∞, and that of one that every sample has ∞.
 impl Explain for LinearModel {
     fn contributions(
         &self,

@@ -26,13 +26,14 @@ pub enum RowNorm {
 /// Parameters of one-vs-rest: for each label, with y = ±1, the minimum of ½‖w‖² + C Σᵢ ℓ(yᵢ (wᵀxᵢ + b)), with small
 /// weights left out. The xᵢ have length 1 or, with [`RowNorm::None`], a root mean square length of 1.
 ///
-/// The score of a label is the probability with the log-odds a z + h ln(1 + 100 max(0, 1 + z)) + c, z = wᵀx + b. For the
-/// logistic loss a = 1 and h = c = 0. For the squared hinge, whose margins are not probabilities, a from 0.1 to 8, h from 0
-/// to 2 and c are those of the smallest logarithmic loss on withheld samples (as Platt 1999, with h = 0), the same for all
-/// labels, so that they do not change the order of labels; a = 3 and h = c = 0 if no label has two samples, or all samples
-/// are of one group. The logarithm is for rare labels, whose z are close to -1: the mean probability of a label that one in
-/// 800 samples has, beside one that a third have, is 6 times its frequency, and 20 times with h = 0. The logarithmic loss
-/// of rare labels is 3 to 22 % smaller than with h = 0 on bibtex, corel5k, rcv1subset1, delicious and slashdot.
+/// The score of a label is the probability with the log-odds a z + h ln(1 + 100 max(0, 1 + z)) + c, z = wᵀx + b. For
+/// the logistic loss a = 1 and h = c = 0. For the squared hinge, whose margins are not probabilities, a from 0.1 to 8,
+/// h from 0 to 2 and c are those of the smallest logarithmic loss on withheld samples (as Platt 1999, with h = 0), the
+/// same for all labels, so that they do not change the order of labels; a = 3 and h = c = 0 if no label has two
+/// samples, or all samples are of one group. The logarithm is for rare labels, whose z are close to -1: the mean
+/// probability of a label that one in 800 samples has, beside one that a third have, is 6 times its frequency, and 20
+/// times with h = 0. The logarithmic loss of rare labels is 3 to 22 % smaller than with h = 0 on bibtex, corel5k,
+/// rcv1subset1, delicious and slashdot.
 ///
 /// Fitted by coordinate descent in the dual, for 8 labels at a time: Hsieh, Chang, Lin, Keerthi, Sundararajan
 /// (ICML 2008) for the squared hinge, Yu, Huang, Lin (Machine Learning 85, 2011) for the logistic loss. As in
@@ -103,8 +104,8 @@ pub struct OneVsRestParams {
     /// have length 1 and a mean weight of 1: a larger value makes smaller models, 0 keeps all weights.
     ///
     /// Not negative. Weights are larger the larger C is. Those of at least a quarter of the largest of their label are
-    /// kept whatever the limit, so that no label loses all of them. Default 0.1: precision at 5 within 0.2 points of that with all
-    /// weights, which are two to six times as many.
+    /// kept whatever the limit, so that no label loses all of them. Default 0.1: precision at 5 within 0.2 points of
+    /// that with all weights, which are two to six times as many.
     #[schemars(range(min = 0.0))]
     pub prune: f64,
     /// Precision of weights: half, 16 bits; single, 32 bits.

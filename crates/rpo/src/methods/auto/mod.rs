@@ -16,11 +16,12 @@ use serde::{Deserialize, Serialize};
 /// Configurations of a portfolio, a list of methods with options, are fitted in order while time allows. Each is scored
 /// on samples that it was not fitted to: in four folds for at most 2000 samples, otherwise on a quarter of the samples.
 /// Forests of 100 or more trees are scored on their out-of-bag predictions, and ridge regression on leave-one-out
-/// predictions; where samples have groups, on withheld groups like all others. The weights are found from these scores, and the members with weight are fitted to all samples; members
-/// for which no time is left keep the models of the folds. With at most 500 samples, a member is the mean of three such
-/// fits with different seeds. Predicted numbers are limited to the range of the output in training. A configuration
-/// that the data or the machine does not allow is left out with a note in the model
-/// ([`Selection`](crate::combine::Selection)). For linear methods, missing features are imputed by medians.
+/// predictions; where samples have groups, on withheld groups like all others. The weights are found from these scores,
+/// and the members with weight are fitted to all samples; members for which no time is left keep the models of the
+/// folds. With at most 500 samples, a member is the mean of three such fits with different seeds. Predicted numbers are
+/// limited to the range of the output in training. A configuration that the data or the machine does not allow is left
+/// out with a note in the model ([`Selection`](crate::combine::Selection)). For linear methods, missing features are
+/// imputed by medians.
 ///
 /// A static portfolio instead of a search and selection with replacement follow Feurer et al. (auto-sklearn 2, 2022)
 /// and Salinas, Erickson (TabRepo, 2024). They compute a metric in each round of selection; here it is the squared

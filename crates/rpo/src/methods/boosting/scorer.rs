@@ -34,7 +34,8 @@ pub(super) struct Scorer<'a> {
 impl<'a> Scorer<'a> {
     /// Creates a scorer for a metric. The default is the loss where its scale is the same for all data: the logarithmic
     /// loss of probabilities of labels, the pinball loss of quantiles, the deviance of counts and amounts, and the
-    /// absolute error where there are outliers; otherwise the metric of the task. A ranking is right long before probabilities are, and best by chance at an early step.
+    /// absolute error where there are outliers; otherwise the metric of the task. A ranking is right long before
+    /// probabilities are, and best by chance at an early step.
     pub(super) fn new(samples: &'a Dataset, metric: Option<Metric>, params: &BoostingParams) -> Self {
         let levels = params.quantile.as_deref().unwrap_or_default().to_vec();
         let metric = match metric {
