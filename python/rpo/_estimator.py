@@ -94,6 +94,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     """The selection of categories, for estimators that have it as a parameter."""
 
     _nominal: Nominal
+    _of_numbers: dict[int, bool]
     _columns: list[str] | None = None
     """The names of a table's columns that scikit-learn takes for none, as they are no text."""
     _digests: Mapping[str, bytes]
