@@ -207,10 +207,10 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             columns = [] if mask is None else [int(j) for j in np.flatnonzero(mask)]
         else:
             # Numbers in place of words are positions of them.
-            columns = [j for j in nominal if j in words or self._is_of_numbers(j)]
+            columns = [j for j in nominal if j in words or self._has_numbers(j)]
         return self._encoded(X, given, words, columns, reset=reset) if columns else X
 
-    def _is_of_numbers(self, j: int) -> bool:
+    def _has_numbers(self, j: int) -> bool:
         """Return true if all categories of a column are numbers, which takes long to find out for many."""
         found = self._of_numbers.get(j)
         if found is None:

@@ -176,16 +176,22 @@ fn note_unfilled(model: &Model) {
     let unfilled = model
         .pipeline()
         .map_or_else(Vec::new, |pipeline| pipeline.unobserved(names));
-    if let Some((name, others)) = unfilled.split_first() {
-        let others = match others.len() {
-            0 => String::new(),
-            1 => " (and 1 other)".to_owned(),
-            n => format!(" (and {n} others)"),
-        };
+    if let Some(feature) = first_of(&unfilled) {
         note(&format!(
-            "feature {name:?}{others} has no value in any training sample: 0 is filled in"
+            "feature {feature} has no value in any training sample: 0 is filled in"
         ));
     }
+}
+
+/// The first of some names, and the number of the others; `None` if there are none.
+pub(crate) fn first_of(names: &[impl AsRef<str>]) -> Option<String> {
+    let (first, others) = names.split_first()?;
+    let others = match others.len() {
+        0 => String::new(),
+        1 => " (and 1 other)".to_owned(),
+        n => format!(" (and {n} others)"),
+    };
+    Some(format!("{:?}{others}", first.as_ref()))
 }
 
 /// Notes that boosting kept no step.

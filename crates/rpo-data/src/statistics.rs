@@ -244,15 +244,16 @@ impl Dataset {
         hashes.par_sort_unstable();
         let of_one_hash = |equal: &[(u64, usize)]| {
             let mut distinct = Vec::new();
-            for &(_, sample) in equal.iter().filter(|_| equal.len() > 1) {
+            for &(_, sample) in equal {
                 let entries = entries(sample);
                 if !distinct.contains(&entries) {
                     distinct.push(entries);
                 }
             }
-            equal.len() - distinct.len().max(1)
+            equal.len() - distinct.len()
         };
-        hashes.chunk_by(|a, b| a.0 == b.0).map(of_one_hash).sum()
+        let repeated = hashes.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1);
+        repeated.map(of_one_hash).sum()
     }
 }
 

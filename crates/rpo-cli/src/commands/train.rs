@@ -119,10 +119,6 @@ impl Train {
                 oob = Some(oob_score(&model, &data)?);
             }
             note_fitted(&model);
-            let is_selected = |ensemble: &Ensemble| ensemble.selection.is_some();
-            if model.intervals().is_some() || model.predictor().downcast_ref().is_some_and(is_selected) {
-                note_copies(&data);
-            }
             let asked = method
                 .given("thresholds")
                 .is_some_and(|rule| !rule.is_null() && rule != "none");
@@ -135,6 +131,9 @@ impl Train {
             if let Some(ensemble) = model.predictor().downcast_ref::<Ensemble>() {
                 selected = ensemble.selection.clone();
                 n_models = Some(ensemble.members().count());
+            }
+            if model.intervals().is_some() || selected.is_some() {
+                note_copies(&data);
             }
             (model.save(&self.model)?, fit_seconds, cpu_seconds)
         };

@@ -138,8 +138,7 @@ fn join(known: &mut ParameterInfo, other: &ParameterInfo) {
     known.choices.extend(new);
 }
 
-/// The effect of a parameter that methods describe differently, without one description for those that have no version
-/// of it.
+/// The effect of a parameter that methods describe differently and that is not common to all of them.
 fn in_general(name: &str) -> &'static str {
     match name {
         "max_features" => {

@@ -306,9 +306,14 @@ impl<'a> MatrixView<'a> {
         }
     }
 
-    /// Returns the first column that is missing (NaN) in every row of positive weight, if there are such rows; without
-    /// weights all rows count.
+    /// Returns the first of the [`unobserved`](Self::unobserved) columns.
     pub fn first_unobserved(&self, weights: Option<&[f32]>) -> Option<usize> {
+        self.unobserved(weights).first().copied()
+    }
+
+    /// Returns the columns that are missing (NaN) in every row of positive weight, if there are such rows; without
+    /// weights all rows count.
+    pub fn unobserved(&self, weights: Option<&[f32]>) -> Vec<usize> {
         let mut missing = vec![0_usize; self.n_cols()];
         let counts = |row: &usize| weights.is_none_or(|weights| weights[*row] > 0.0);
         let mut n_rows = 0;
@@ -318,7 +323,8 @@ impl<'a> MatrixView<'a> {
                 missing[column as usize] += usize::from(v.is_nan());
             });
         }
-        missing.iter().position(|&n| n > 0 && n == n_rows)
+        let is_unobserved = |column: &usize| missing[*column] > 0 && missing[*column] == n_rows;
+        (0..self.n_cols()).filter(is_unobserved).collect()
     }
 
     /// For each column, true if its observed values are 0 and 1 and both occur.
@@ -400,6 +406,7 @@ mod tests {
             assert_eq!(view.first_unobserved(None), Some(2));
             assert_eq!(view.first_unobserved(Some(&[0.0, 1.0, 1.0])), Some(1));
             assert_eq!(view.first_unobserved(Some(&[0.0; 3])), None);
+            assert_eq!(view.unobserved(Some(&[0.0, 1.0, 1.0])), [1, 2]);
             assert_eq!(view.select_rows(&[]).view().first_unobserved(None), None);
         }
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Features that are unlike those of the training: values of categories that it did not have, and columns without values.
 
 use crate::error::CliError;
-use crate::output::note;
+use crate::output::{first_of, note};
 use clap::{Args, ValueEnum};
 use rpo::data::Dataset;
 use rpo::{Model, ModelError, Predictor};
@@ -77,30 +77,15 @@ const FEW: usize = 20;
 
 /// Notes features of the model that no sample has: a source of data may have failed.
 fn note_empty(model: &Model, data: &Dataset) {
-    let features = data.features().view();
-    if data.n_samples() < FEW || !features.has_missing() {
+    if data.n_samples() < FEW {
         return;
     }
-    let mut n_missing = vec![0; data.n_features()];
-    for row in 0..data.n_samples() {
-        features.for_each_in_row(row, |feature, value| {
-            n_missing[feature as usize] += usize::from(value.is_nan());
-        });
-    }
-    let empty = n_missing
-        .iter()
-        .enumerate()
-        .filter(|(_, n)| **n == data.n_samples());
-    let names = empty.filter_map(|(feature, _)| data.feature_names().get(feature));
+    let empty = data.features().view().unobserved(None).into_iter();
+    let names = empty.filter_map(|feature| data.feature_names().get(feature));
     let used = names.filter(|name| model.schema().feature_names.position(name).is_some());
-    let names: Vec<_> = used.collect();
-    if let Some(first) = names.first() {
-        let others = match names.len() - 1 {
-            0 => String::new(),
-            n => format!(" (and {n} more)"),
-        };
+    if let Some(feature) = first_of(&used.collect::<Vec<_>>()) {
         note(&format!(
-            "feature {first:?}{others} has no value in any of the {} samples",
+            "feature {feature} has no value in any of the {} samples",
             data.n_samples()
         ));
     }
