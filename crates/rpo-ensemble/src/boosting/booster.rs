@@ -8,6 +8,7 @@ use super::state::{Coefficients, LeafIndex, Outputs, Pass, State, StepUpdate, ch
 use super::step::{BoostingStep, StepValues};
 use super::target::{ProjectedBy, Target};
 use super::trees::Trees;
+use super::units;
 use crate::error::EnsembleError;
 use crate::projection::{OutputProjection, ProjectionScope};
 use rayon::prelude::*;
@@ -62,15 +63,8 @@ impl<'a> Booster<'a> {
         seed: Seed,
         only: Option<Only>,
     ) -> Result<Self, EnsembleError> {
-        let mut scales = params
-            .scale_outputs
-            .factors(outputs.y.reborrow(), Some(outputs.weights));
-        if params.loss.is_mixed() {
-            let factors = scales.iter_mut().flatten().enumerate();
-            // Residuals of other losses have no unit.
-            let without_unit = factors.filter(|(output, _)| !objective.of(*output).is_quadratic());
-            without_unit.for_each(|(_, factor)| *factor = 1.0);
-        }
+        let is_second_order = params.second_order.is_some();
+        let scales = units::factors(params.scale_outputs, is_second_order, objective, outputs, initial);
         Ok(Self {
             params,
             objective,

@@ -2,9 +2,10 @@
 
 use super::booster::{Booster, Only};
 use super::features::Features;
-use super::loss::{LossKind, Objective};
+use super::loss::Objective;
 use super::resolved::Resolved;
 use super::state::{Column, Outputs};
+use super::units;
 use crate::error::EnsembleError;
 use crate::scaling::OutputScaling;
 use ndarray::ArrayBase;
@@ -60,20 +61,14 @@ impl<'a> Boosters<'a> {
         initial: &[f64],
     ) -> Result<Vec<Booster<'a>>, EnsembleError> {
         let Self { params, features, .. } = self;
-        // Only the square loss has the unit of its output.
-        let units = match params.loss.has(LossKind::Square) {
-            true => OutputScaling::Auto.factors(self.outputs.y.reborrow(), Some(self.outputs.weights)),
-            false => None,
-        };
+        let is_second_order = params.second_order.is_some();
+        let units = units::factors(OutputScaling::Auto, is_second_order, self.objective, self.outputs, initial);
         let seed = params.seed.purpose("output");
         let boosters = all.iter().zip(initial.chunks(1)).enumerate();
         boosters
             .map(|(output, (alone, initial))| {
                 let (outputs, objective) = (&alone.outputs, &alone.objective);
-                let gain_unit = match &units {
-                    Some(units) if objective.of(0).is_quadratic() => f64::from(units[output]).powi(2),
-                    _ => 1.0,
-                };
+                let gain_unit = units.as_ref().map_or(1.0, |units| f64::from(units[output]).powi(2));
                 let only = Only {
                     output: output as u32,
                     n_outputs: all.len(),

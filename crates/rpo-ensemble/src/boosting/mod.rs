@@ -83,6 +83,7 @@ mod store;
 mod stretch;
 mod target;
 mod trees;
+mod units;
 mod used;
 
 pub use choices::{Algorithm, LineSearch, StepScope, TrainingForm};

@@ -54,8 +54,8 @@ pub struct BoostingParams {
     /// Loss of each output, in the order of the outputs in the data (that of the columns of a file), as in
     /// square,logistic,logistic, in place of one loss for all.
     ///
-    /// Trees shared by outputs split by the sum of the gains of all outputs. Numeric outputs are in units of their
-    /// standard deviations ([`scale_outputs`](Self::scale_outputs)), which makes them comparable in size to labels.
+    /// Trees shared by outputs split by the sum of the gains of all outputs. Outputs that are numbers, counts or amounts
+    /// are scaled ([`scale_outputs`](Self::scale_outputs)), which makes them comparable in size to labels.
     pub output_losses: Option<List<LossKind>>,
     /// Sizes of the groups of consecutive outputs of the softmax loss, as in 3,4; by default all consecutive outputs of
     /// that loss form one group.
@@ -195,11 +195,15 @@ pub struct BoostingParams {
     /// Trees never grow on residuals in directions that no projection of a model covers, so a shared projection needs
     /// as many components as the outputs do. gbrt-rpo, which has one component, cannot share its projection.
     pub projection_scope: Option<ProjectionScope>,
-    /// Unit of the outputs while trees of the square loss split: none for their own units, deviation for their standard
-    /// deviations, or auto for standard deviations unless all outputs are labels.
+    /// Unit of the outputs while trees split: none for their own units, deviation for their standard deviations, or auto
+    /// for standard deviations unless all outputs are labels.
     ///
-    /// With the outputs' own units, as in the paper, the output with the largest numbers decides all splits. Steps and
-    /// leaf values are always in the outputs' own units. For trees shared by outputs.
+    /// With the outputs' own units, as in the paper, the output with the largest numbers decides all splits. Residuals r
+    /// are divided by √(Var r / h̄), where Var r is their variance before the first step and h̄ is the mean second
+    /// derivative of the loss (1 with steps that use none). For the square loss, that is the standard deviation of the
+    /// output; for counts, the square root of variance by mean. The residuals of the losses for labels and of the
+    /// absolute and quantile losses have no unit and stay as they are. Steps and leaf values are always in the outputs'
+    /// own units. For trees shared by outputs.
     pub scale_outputs: OutputScaling,
     /// Seed of all randomness: subsamples, features of a node, and projections.
     pub seed: u64,

@@ -91,6 +91,39 @@ fn units_decide_no_splits_of_boosting() {
     }
 }
 
+/// Rare counts are learned beside frequent ones that depend on other features.
+#[test]
+fn frequent_counts_do_not_starve_rare_ones() {
+    let (x, signs) = regression(31, 600);
+    let means = [0.5_f32, 5000.0, 3000.0, 8000.0];
+    // Each count is one of two numbers, by the sign of another output.
+    let count = |(i, j): (usize, usize)| {
+        let doubled = if signs[[i, j]] > 0.0 { 2.0 } else { 0.5 };
+        // Rare counts alternate between the two whole numbers beside their mean.
+        let mean = means[j] * doubled;
+        if j == 0 { (mean + (i % 4) as f32 / 4.0).floor() } else { mean }
+    };
+    let y = Array2::from_shape_fn((600, 4), count);
+    for algorithm in [Algorithm::Gbmort, Algorithm::GbrtRelabelRpo] {
+        let error = |scale_outputs| {
+            let params = BoostingParams {
+                iterations: 20,
+                loss: Some(LossKind::Poisson),
+                max_leaves: Some(3),
+                max_features: MaxFeatures::All,
+                scale_outputs,
+                ..BoostingParams::from(algorithm)
+            };
+            let model = params.fit((&x).into(), (&y).into()).unwrap();
+            let predicted = model.predict((&x).into()).unwrap();
+            let squares = predicted.column(0).iter().zip(y.column(0));
+            squares.map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>()
+        };
+        let [scaled, own] = [OutputScaling::Auto, OutputScaling::None].map(error);
+        assert!(own > 1.2 * scaled, "{algorithm:?}: {own} and {scaled}");
+    }
+}
+
 /// Scaling by a power of 2 changes no digit, so that predictions are the same numbers in the other unit.
 #[test]
 fn boosting_learns_the_same_in_any_unit() {

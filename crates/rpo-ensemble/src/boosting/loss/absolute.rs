@@ -23,6 +23,10 @@ impl Loss for Absolute {
         }
     }
 
+    fn has_unit(&self) -> bool {
+        false
+    }
+
     fn initial(&self, targets: &[f64], weights: &[f64]) -> f64 {
         weighted_median(targets, weights)
     }

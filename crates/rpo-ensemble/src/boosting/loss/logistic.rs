@@ -54,6 +54,10 @@ impl Loss for Logistic {
         Some(4.0 * e / ((1.0 + e) * (1.0 + e)))
     }
 
+    fn has_unit(&self) -> bool {
+        false
+    }
+
     fn natural_scale(&self) -> f64 {
         2.0
     }

@@ -153,6 +153,12 @@ pub trait Loss: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Returns true, the default, if residuals depend on the unit of the targets, so that trees shared by several
+    /// outputs scale them ([`scale_outputs`](super::BoostingParams::scale_outputs)).
+    fn has_unit(&self) -> bool {
+        true
+    }
+
     /// Returns the number of natural units of the score per unit: 2 for a score that is half of the log-odds. Default
     /// 1.
     ///

@@ -45,6 +45,10 @@ impl OutputLoss {
         matches!(self, Self::Alone(loss) if loss.is_quadratic())
     }
 
+    pub(in crate::boosting) fn has_unit(&self) -> bool {
+        matches!(self, Self::Alone(loss) if loss.has_unit())
+    }
+
     pub(in crate::boosting) fn natural_scale(&self) -> f64 {
         match self {
             Self::Alone(loss) => loss.natural_scale(),

@@ -31,6 +31,10 @@ impl Loss for Quantile {
         }
     }
 
+    fn has_unit(&self) -> bool {
+        false
+    }
+
     fn initial(&self, targets: &[f64], weights: &[f64]) -> f64 {
         let points = targets.iter().zip(weights).map(|(&y, &w)| (y, w, self.level));
         minimizer(points.collect())

@@ -97,19 +97,10 @@ impl LossChoice {
         self.kinds.contains(&kind)
     }
 
-    /// Returns true if outputs have losses of different kinds.
-    pub(in crate::boosting) fn is_mixed(&self) -> bool {
-        self.kinds.iter().any(|kind| *kind != self.kinds[0])
-    }
-
     /// Returns true if the scores of all outputs are logarithms of means.
     pub(super) fn has_log_link(&self) -> bool {
         let is_log = |kind: &LossKind| matches!(kind, LossKind::Poisson | LossKind::Tweedie);
-        !self.is_custom() && self.kinds.iter().all(is_log)
-    }
-
-    pub(super) fn is_custom(&self) -> bool {
-        self.kinds.is_empty()
+        !self.kinds.is_empty() && self.kinds.iter().all(is_log)
     }
 
     pub(super) fn has_curvature(&self) -> bool {
@@ -118,6 +109,11 @@ impl LossChoice {
 
     pub(super) fn is_quadratic(&self) -> bool {
         self.losses.iter().all(OutputLoss::is_quadratic)
+    }
+
+    /// Returns true if residuals of an output have a unit.
+    pub(super) fn has_unit(&self) -> bool {
+        self.losses.iter().any(OutputLoss::has_unit)
     }
 
     pub(super) fn has_quadratic(&self) -> bool {

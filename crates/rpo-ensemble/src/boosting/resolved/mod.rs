@@ -167,15 +167,15 @@ fn check_ranges(params: &BoostingParams) -> Result<(), EnsembleError> {
 
 /// Returns the unit of residuals when trees split.
 fn scaling(params: &BoostingParams, loss: &LossChoice) -> Result<OutputScaling, ParameterError> {
-    let has_unit = loss.has(LossKind::Square) || loss.is_custom();
+    let has_unit = loss.has_unit();
     let is_shared = params.algorithm != Algorithm::SingleTarget;
     let conflict = |reason| Err(ParameterError::conflict("scale_outputs", "deviation", reason));
     match params.scale_outputs {
         OutputScaling::Deviation if !is_shared => conflict("is for trees that are shared by all outputs"),
         OutputScaling::Deviation if !has_unit => {
-            conflict("needs the square loss; residuals of other losses have no unit")
+            conflict("needs a loss whose residuals have a unit: square, huber, poisson or tweedie")
         }
-        OutputScaling::Auto if !(is_shared && loss.has(LossKind::Square)) => Ok(OutputScaling::None),
+        OutputScaling::Auto if !(is_shared && has_unit) => Ok(OutputScaling::None),
         scaling => Ok(scaling),
     }
 }

@@ -1,0 +1,140 @@
+//! The unit of the residuals of each output while trees that outputs share are grown.
+
+use super::loss::{Objective, OutputLoss};
+use super::state::Outputs;
+use crate::scaling::OutputScaling;
+
+/// Returns, for each output, the factor of its residuals r = −∂ℓ/∂f, so that the gains of all outputs are comparable;
+/// `None` if residuals are not scaled.
+///
+/// With second-order gains, the factor is √(h̄ / Var r) at the constant scores, where h̄ is the mean second derivative.
+/// It makes the largest gain that any tree can have, n Var r / h̄, the same for every output. It is the reciprocal
+/// standard deviation of the target for the square loss, √μ over that deviation for Poisson, and 1 for labels. Gains
+/// without second derivatives (`is_second_order` false) have h̄ = 1. Losses whose residuals have no unit keep theirs.
+pub(super) fn factors(
+    scaling: OutputScaling,
+    is_second_order: bool,
+    objective: &Objective,
+    outputs: &Outputs<'_>,
+    initial: &[f64],
+) -> Option<Vec<f32>> {
+    let mut factors = scaling.factors(outputs.y.reborrow(), Some(outputs.weights))?;
+    for (output, factor) in factors.iter_mut().enumerate() {
+        let loss = objective.of(output);
+        if !loss.has_unit() {
+            *factor = 1.0;
+        } else if !loss.is_quadratic() {
+            *factor = at_constant(loss, is_second_order, outputs, output, initial[output]);
+        }
+    }
+    Some(factors)
+}
+
+/// Returns √(h̄ / Var r) over the samples in which the output is observed; 1 if the targets differ only by rounding.
+fn at_constant(
+    loss: &OutputLoss,
+    is_second_order: bool,
+    outputs: &Outputs<'_>,
+    output: usize,
+    score: f64,
+) -> f32 {
+    let OutputLoss::Alone(loss) = loss else {
+        return 1.0;
+    };
+    let n = outputs.n_rows();
+    let (mut y, mut weights) = (vec![0.0; n], vec![0.0; n]);
+    outputs.copy_column(output, &mut y, &mut weights);
+    let (mut least, mut largest) = (f64::INFINITY, f64::NEG_INFINITY);
+    let (mut total, mut sum, mut squares, mut curvature) = (0.0, 0.0, 0.0, 0.0);
+    for (&y, &weight) in y.iter().zip(&weights).filter(|(_, weight)| **weight > 0.0) {
+        (least, largest) = (least.min(y), largest.max(y));
+        let r = loss.residual(y, score);
+        total += weight;
+        sum += weight * r;
+        squares += weight * r * r;
+        let h = loss.curvature(y, score).filter(|_| is_second_order);
+        curvature += weight * h.unwrap_or(1.0);
+    }
+    let variance = squares - sum * sum / total;
+    let factor = (curvature / variance).sqrt() as f32;
+    let is_constant = largest - least <= 1e-6 * largest.abs();
+    if factor.is_normal() && !is_constant { factor } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::boosting::loss::{Block, LossKind, LossShape};
+    use ndarray::{Array2, array};
+    use rpo_core::MatrixView;
+
+    /// Returns the factors of outputs with the given losses, at the given constant scores.
+    fn scaled(
+        y: &Array2<f32>,
+        weights: &[f32],
+        losses: &[LossKind],
+        initial: &[f64],
+        second: bool,
+    ) -> Vec<f32> {
+        let shape = LossShape {
+            huber_delta: 1.0,
+            quantile: 0.5,
+            tweedie_power: 1.5,
+        };
+        let blocks = losses.iter().enumerate().map(|(output, kind)| Block {
+            outputs: output..output + 1,
+            loss: kind.loss(shape),
+        });
+        let objective = Objective::new(blocks.collect(), 1);
+        let outputs = Outputs::new(MatrixView::from(y), weights, None);
+        factors(OutputScaling::Auto, second, &objective, &outputs, initial).unwrap()
+    }
+
+    fn assert_close(found: &[f32], expected: &[f64]) {
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((f64::from(*found) - expected).abs() < 1e-6 * expected, "{found} is not {expected}");
+        }
+    }
+
+    #[test]
+    fn factors_are_those_of_variance_by_curvature() {
+        const M: f32 = f32::NAN;
+        // In the samples of positive weight: a mean of 4 and a variance of 4, for all but the label.
+        let y = array![
+            [2.0_f32, 2.0, 2.0, 1.0, 2.0],
+            [6.0, 6.0, 6.0, 0.0, M],
+            [6.0, 6.0, 6.0, 0.0, 6.0],
+            [90.0, 90.0, 90.0, 1.0, 90.0]
+        ];
+        let weights = [2.0_f32, 1.0, 1.0, 0.0];
+        let losses = [
+            LossKind::Square,
+            LossKind::Poisson,
+            LossKind::Tweedie,
+            LossKind::Logistic,
+            LossKind::Poisson,
+        ];
+        // The last output has the values 2, of weight 2, and 6: a mean of 10/3 and a variance of 32/9.
+        let last = (10.0_f64 / 3.0, 32.0_f64 / 9.0);
+        let log = 4.0_f64.ln();
+        let initial = [4.0, log, log, 0.0, last.0.ln()];
+        let found = scaled(&y, &weights, &losses, &initial, true);
+        // h̄ is μ and μ^½; the residuals are y − μ and (y − μ) μ^−½.
+        let expected = [0.5, 1.0, (2.0_f64 / (4.0 / 4.0)).sqrt(), 1.0, (last.0 / last.1).sqrt()];
+        assert_close(&found, &expected);
+        let found = scaled(&y, &weights, &losses, &initial, false);
+        assert_close(&found, &[0.5, 0.5, 1.0, 1.0, last.1.sqrt().recip()]);
+    }
+
+    /// Huber's residuals, at most δ, have a variance of 1 here; signs have no unit; constant targets are not scaled.
+    #[test]
+    fn bounded_residuals_and_constant_targets() {
+        let y = array![[-50.0_f32, -50.0, 7.0], [50.0, 50.0, 7.0]];
+        let losses = [LossKind::Huber, LossKind::Absolute, LossKind::Poisson];
+        let initial = [0.0, 0.0, 7.0_f64.ln()];
+        for second in [true, false] {
+            assert_close(&scaled(&y, &[1.0; 2], &losses, &initial, second), &[1.0; 3]);
+        }
+    }
+}
