@@ -79,7 +79,8 @@ class RandomForestClassifier(ForestClassifier):
     output_names_ : list of str or None
         Names of the labels; those of classes are `column=class` if the column of y has a name.
     feature_importances_ : ndarray of shape (n_features,)
-        Fractions of the decrease of impurity.
+        Fractions of the decrease of impurity in training, which favour features of many different values;
+        `sklearn.inspection.permutation_importance` on other samples does not.
     is_categorical_ : ndarray of bool of shape (n_features,) or None
         Mask of the features that are categories; None if there are none.
     oob_score_, oob_decision_function_
@@ -214,7 +215,8 @@ class RandomForestRegressor(ForestRegressor):
     output_names_ : list of str or None
         Names of the columns of y.
     feature_importances_ : ndarray of shape (n_features,)
-        Fractions of the decrease of impurity.
+        Fractions of the decrease of impurity in training, which favour features of many different values;
+        `sklearn.inspection.permutation_importance` on other samples does not.
     is_categorical_ : ndarray of bool of shape (n_features,) or None
         Mask of the features that are categories; None if there are none.
     oob_score_, oob_prediction_
@@ -353,7 +355,8 @@ class ExtraTreesClassifier(ForestClassifier):
     output_names_ : list of str or None
         Names of the labels; those of classes are `column=class` if the column of y has a name.
     feature_importances_ : ndarray of shape (n_features,)
-        Fractions of the decrease of impurity.
+        Fractions of the decrease of impurity in training, which favour features of many different values;
+        `sklearn.inspection.permutation_importance` on other samples does not.
     is_categorical_ : ndarray of bool of shape (n_features,) or None
         Mask of the features that are categories; None if there are none.
     oob_score_, oob_decision_function_
@@ -487,7 +490,8 @@ class ExtraTreesRegressor(ForestRegressor):
     output_names_ : list of str or None
         Names of the columns of y.
     feature_importances_ : ndarray of shape (n_features,)
-        Fractions of the decrease of impurity.
+        Fractions of the decrease of impurity in training, which favour features of many different values;
+        `sklearn.inspection.permutation_importance` on other samples does not.
     is_categorical_ : ndarray of bool of shape (n_features,) or None
         Mask of the features that are categories; None if there are none.
     oob_score_, oob_prediction_

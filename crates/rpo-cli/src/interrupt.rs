@@ -1,5 +1,5 @@
-//! Handles Ctrl-C, SIGTERM and SIGHUP: unfinished files are removed before the process ends. At the first signal, a fit that
-//! can end with its best result so far does so.
+//! Handles Ctrl-C, SIGTERM and SIGHUP: unfinished files are removed before the process ends. At the first Ctrl-C, a fit
+//! that can end with its best result so far does so.
 
 use crate::output::{harmless, note};
 use rpo::FileTarget;
@@ -13,21 +13,38 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Called by the first signal instead of ending the process.
-static INSTEAD: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
+static INSTEAD: Mutex<Option<Instead>> = Mutex::new(None);
+
+struct Instead {
+    stop: Box<dyn FnOnce() + Send>,
+    /// True if only Ctrl-C calls it, and other signals end the process.
+    is_by_hand: bool,
+}
+
+fn set(instead: Option<Instead>) {
+    *INSTEAD.lock().unwrap_or_else(PoisonError::into_inner) = instead;
+}
 
 /// Makes the next signal call a function instead of ending the process; the signal after it ends the process.
 pub(crate) fn instead(stop: impl FnOnce() + Send + 'static) {
-    *INSTEAD.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(stop));
+    set(Some(Instead {
+        stop: Box::new(stop),
+        is_by_hand: false,
+    }));
 }
 
-/// Makes the next signal set the returned flag, for work that can end with its best result so far.
+/// Makes the next Ctrl-C set the returned flag, for work that can end with its best result so far. Other signals, which
+/// a deadline or a lost connection sends, end the process: nobody has seen the result that would replace a file.
 pub(crate) fn finish_with_best() -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&interrupted);
-    instead(move || {
-        flag.store(true, Ordering::Relaxed);
-        note("interrupted: finishing with the best result so far; interrupt again to stop at once");
-    });
+    set(Some(Instead {
+        stop: Box::new(move || {
+            flag.store(true, Ordering::Relaxed);
+            note("interrupted: finishing with the best result so far; interrupt again to stop at once");
+        }),
+        is_by_hand: true,
+    }));
     interrupted
 }
 
@@ -41,35 +58,49 @@ pub(crate) fn finally(last: impl FnOnce() + Send + 'static) {
 
 /// Makes the next signal end the process again.
 pub(crate) fn as_ever() {
-    *INSTEAD.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    set(None);
 }
 
 /// Starts watching for signals. If that fails, signals end the process as usual.
 #[cfg(unix)]
 pub(crate) fn watch() {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::iterator::Signals;
     let mut watched = vec![SIGINT, SIGTERM];
     watched.extend(Some(SIGHUP).filter(|hangup| !may_be_ignored(*hangup)));
+    // Watched alone, the signal of a file that is larger than allowed leaves the error to the write that failed.
+    watched.push(SIGXFSZ);
     let Ok(mut signals) = Signals::new(watched) else {
         return;
     };
-    std::thread::spawn(move || {
-        for signal in signals.forever() {
-            let instead = INSTEAD.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(stop) = instead {
-                stop();
+    let watching = move || {
+        for signal in signals.forever().filter(|signal| *signal != SIGXFSZ) {
+            let mut instead = INSTEAD.lock().unwrap_or_else(PoisonError::into_inner);
+            let instead = instead.take_if(|instead| signal == SIGINT || !instead.is_by_hand);
+            if let Some(instead) = instead {
+                (instead.stop)();
                 continue;
             }
             FileTarget::abandon_all(|paths| {
                 // If standard error is closed, nothing can be reported.
                 let _ = std::io::stderr().write_all(message(paths).as_bytes());
-                // Lets the parent process see which signal it was.
-                let _ = signal_hook::low_level::emulate_default_handler(signal);
-                std::process::exit(1);
+                end_by(signal);
             });
         }
-    });
+    };
+    let _ = std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(watching);
+}
+
+/// Ends the process as the signal does by default, so that its parent sees which signal it was.
+#[cfg(unix)]
+fn end_by(signal: i32) -> ! {
+    // The first process of a container is not ended by signals: it returns the status that shells give for them.
+    if std::process::id() != 1 {
+        let _ = signal_hook::low_level::emulate_default_handler(signal);
+    }
+    std::process::exit(128 + signal)
 }
 
 /// Returns true if a signal is ignored, as `nohup` makes hangups, or if the system does not show that it is not: watching

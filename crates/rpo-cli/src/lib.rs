@@ -3,6 +3,7 @@
 mod commands;
 mod csv_file;
 mod data_file;
+mod doubts;
 mod error;
 mod files;
 mod interrupt;

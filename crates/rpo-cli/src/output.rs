@@ -90,11 +90,6 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
     out.finish()
 }
 
-/// Number of samples from which on copies are counted, and one in how many may be a copy without a note: samples of few
-/// categories or small counts are equal by chance.
-const MANY_SAMPLES: usize = 1000;
-const MOST_COPIES: usize = 10;
-
 /// Writes a note, which is not a result, to standard error.
 pub(crate) fn note(text: &str) {
     // A note that cannot be written is not an error.
@@ -107,22 +102,6 @@ pub(crate) fn note_fitted(model: &Model) {
     note_constant(model);
     note_rare_categories(model);
     note_unsettled(model);
-}
-
-/// Notes that samples repeat earlier ones, where scores or intervals are found on withheld samples.
-pub(crate) fn note_copies(data: &Dataset) {
-    let n = data.n_samples();
-    // Groups keep copies together.
-    if n < MANY_SAMPLES || data.groups().is_some() {
-        return;
-    }
-    let n_copies = data.n_duplicates();
-    if n_copies > n / MOST_COPIES {
-        note(&format!(
-            "{n_copies} of {n} samples equal earlier ones: if these are copies, scores and intervals that are found on \
-             withheld samples are too good; leave copies out, or give them one --group"
-        ));
-    }
 }
 
 /// Notes weights that are further from the optimum than the tolerance allows.

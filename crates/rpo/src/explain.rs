@@ -32,7 +32,8 @@ impl Model {
     ///
     /// A feature that the pipeline replaces by several columns has the sum of their contributions. The contributions of
     /// an ensemble are those of its members, combined as their predictions are; its score is what it would predict if
-    /// the predictions of members were not limited to the range of the training values.
+    /// the predictions of members were not limited to the range of the training values. The scores of the classes of a
+    /// column are those before their division by their sum.
     ///
     /// ```
     /// use rpo::data::generate::MultiLabelSet;

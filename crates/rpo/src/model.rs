@@ -1,5 +1,6 @@
 //! A fitted model with everything needed to serve it.
 
+use crate::predict::top_by_blocks;
 use crate::{
     Decision, Estimator, FitContext, Intervals, ModelError, OnCheckpoint, OobPredictions, Predict, Schema,
     Stages, StreamDestination, ThresholdSource, TrainingSummary,
@@ -59,6 +60,9 @@ impl PartialEq for Model {
 
 /// Features (n x p) are unprepared and in the order of the schema (see [`Schema::align_features`]). A value outside a
 /// nominal feature's list is an error ([`DatasetError::NotAPosition`](rpo_data::DatasetError::NotAPosition)).
+///
+/// The probabilities of the classes of a column ([`Schema::class_columns`]) have the sum 1: those of methods that learn
+/// every class by itself are divided by their sum, in the samples in which all scores of the column lie in 0 to 1.
 impl Predictor for Model {
     type Error = ModelError;
 
@@ -75,11 +79,16 @@ impl Predictor for Model {
     }
 
     fn predict_with_limit(&self, x: MatrixView<'_>, memory_limit: usize) -> Result<Array2<f32>, ModelError> {
-        self.with_features(x, |predictor, x| predictor.predict_with_limit(x, memory_limit))
+        let scores = self.with_features(x, |predictor, x| predictor.predict_with_limit(x, memory_limit));
+        Ok(self.with_sums_of_one(scores?))
     }
 
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-        self.with_features(x, |predictor, x| predictor.predict_top_k(x, k))
+        if self.schema.class_columns.is_empty() {
+            return self.with_features(x, |predictor, x| predictor.predict_top_k(x, k));
+        }
+        let predict = |x: MatrixView<'_>| self.predict_with_limit(x, usize::MAX);
+        top_by_blocks(x, k, self.n_outputs(), predict)
     }
 }
 
@@ -281,10 +290,12 @@ impl Model {
             pipeline.n_columns(),
         )?;
         let schema = self.schema.with_features_of(training);
+        let summary = self.training.with_features_of(training);
         let pipeline = Some(pipeline).filter(|pipeline| !pipeline.is_identity());
         Ok(Self {
             schema,
             pipeline,
+            training: summary,
             ..self
         })
     }
@@ -411,7 +422,7 @@ impl Model {
         }
         match self.with_features(x, Predict::oob_predictions) {
             Err(ModelError::Ensemble(EnsembleError::NoBootstrap)) => Ok(None),
-            found => found,
+            found => Ok(found?.map(|(scores, counts)| (self.with_sums_of_one(scores), counts))),
         }
     }
 
@@ -451,7 +462,8 @@ impl Model {
     /// # Errors
     /// As [`predict`](Predictor::predict).
     pub fn stages(&self, x: MatrixView<'_>) -> Result<Option<Stages>, ModelError> {
-        self.with_features(x, |_, x| Arc::clone(&self.predictor).stages(x.to_owned()))
+        let stages = self.with_features(x, |_, x| Arc::clone(&self.predictor).stages(x.to_owned()))?;
+        Ok(stages.map(|stages| self.stages_with_sums_of_one(stages)))
     }
 
     /// Calls the predictor with features prepared by the pipeline. Trees would take any number for a position.

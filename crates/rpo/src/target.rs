@@ -222,7 +222,7 @@ fn open(path: &Path) -> Result<(File, Option<(Part, PathBuf)>), TargetError> {
             let stream = OpenOptions::new().write(true).open(path);
             return Ok((stream.map_err(|e| error("write", &e))?, None));
         }
-        Ok(metadata) => Some(metadata.permissions()),
+        Ok(metadata) => Some(metadata),
         Err(e) if e.kind() == io::ErrorKind::NotFound => None,
         Err(e) => return Err(error("write", &e)),
     };
@@ -232,12 +232,27 @@ fn open(path: &Path) -> Result<(File, Option<(Part, PathBuf)>), TargetError> {
     };
     let (file, part) =
         Part::create(folder_of(&target), path).map_err(|e| error("write into its folder", &e))?;
-    if let Some(permissions) = earlier {
-        let kept = file.set_permissions(permissions);
+    if let Some(earlier) = earlier {
+        keep_owner(&file, &earlier);
+        let kept = file.set_permissions(earlier.permissions());
         kept.map_err(|e| error("keep the permissions of the earlier file", &e))?;
     }
     Ok((file, Some((part, target))))
 }
+
+/// Gives a file the owner and the group of the earlier one, so that who could read that can read it, as far as the system
+/// allows this process to.
+#[cfg(unix)]
+fn keep_owner(file: &File, earlier: &fs::Metadata) {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    // Only privileged processes give files away; others may give them to a group that they are in.
+    if fchown(file, Some(earlier.uid()), Some(earlier.gid())).is_err() {
+        let _ = fchown(file, None, Some(earlier.gid()));
+    }
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_: &File, _: &fs::Metadata) {}
 
 /// The end of a chain of symbolic links to a file that does not exist; the path itself if it is not a link.
 fn end_of_links(path: &Path) -> PathBuf {
@@ -260,11 +275,13 @@ fn io_error(path: &Path, action: &'static str, e: &io::Error) -> TargetError {
     }
 }
 
-/// The message of the system. The wrapper of its error names the temporary file, which is of no interest to users.
+/// The message of the system. The wrapper of its error adds the path of the temporary file, which is of no interest to
+/// users.
 fn message(e: &io::Error) -> String {
-    match e.raw_os_error() {
-        Some(_) => e.to_string(),
-        None => e.kind().to_string(),
+    let text = e.to_string();
+    match text.split_once(" at path ") {
+        Some((of_system, _)) => of_system.to_owned(),
+        None => text,
     }
 }
 
@@ -275,10 +292,15 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Makes a renaming durable, if the system supports flushing folders.
+/// Makes a renaming durable, if the system supports flushing folders and this process may read the folder: the file is
+/// complete without it.
 fn sync_folder(folder: &Path) -> io::Result<()> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     if cfg!(unix) {
-        File::open(folder)?.sync_all()?;
+        match File::open(folder).and_then(|folder| folder.sync_all()) {
+            Err(e) if matches!(e.kind(), InvalidInput | PermissionDenied | Unsupported) => {}
+            flushed => flushed?,
+        }
     }
     Ok(())
 }

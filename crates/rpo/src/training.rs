@@ -19,7 +19,7 @@ pub enum OutputSummary {
 }
 
 /// The size of the training set and the distribution of its outputs, which some metrics need (propensities of labels,
-/// the baseline of the relative error), with checksums that tell training sets apart.
+/// the baseline of the relative error), with the features that were missing and checksums that tell training sets apart.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TrainingSummary {
@@ -27,6 +27,8 @@ pub struct TrainingSummary {
     pub n_samples: usize,
     /// Distribution of the outputs.
     pub outputs: OutputSummary,
+    /// The features that were missing in some sample, in increasing order; `None` for a model of a file that does not tell.
+    pub missing_features: Option<Vec<u32>>,
     /// `None` for a model of a file without checksums.
     checksums: Option<Checksums>,
 }
@@ -79,7 +81,19 @@ impl TrainingSummary {
         Self {
             n_samples,
             outputs,
+            missing_features: None,
             checksums: Some(Checksums::of(data)),
+        }
+        .with_features_of(data)
+    }
+
+    /// Sets what it tells of features to that of a set with the same samples.
+    pub(crate) fn with_features_of(self, data: &Dataset) -> Self {
+        let counts = data.features().view().missing_counts(None);
+        let missing = (0..).zip(counts).filter(|(_, count)| *count > 0);
+        Self {
+            missing_features: Some(missing.map(|(feature, _)| feature).collect()),
+            ..self
         }
     }
 
@@ -147,6 +161,7 @@ impl TrainingSummary {
             None => Ok(Self {
                 n_samples,
                 outputs,
+                missing_features: None,
                 checksums: None,
             }),
             Some((output, value)) => Err(ModelError::Summary {
@@ -254,11 +269,16 @@ const MISSING_LABELS: &str = "train.missing_labels";
 const MEANS: &str = "train.means";
 /// Name of the array of the checksums of outputs and weights.
 const CHECKSUMS: &str = "train.checksums";
+/// Name of the array of the features that were missing.
+const MISSING_FEATURES: &str = "train.missing_features";
 
 impl Store for TrainingSummary {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         if let Some(Checksums { outputs, weights }) = self.checksums {
             out.array(CHECKSUMS, &[outputs, weights])?;
+        }
+        if let Some(features) = &self.missing_features {
+            out.array(MISSING_FEATURES, features)?;
         }
         let narrow = |counts: &[usize]| counts.iter().map(|&count| count as u32).collect::<Vec<_>>();
         match &self.outputs {
@@ -304,9 +324,17 @@ impl TrainingSummary {
                 weights: stored[1],
             });
         }
+        let mut missing_features = None;
+        if from.has(MISSING_FEATURES) {
+            missing_features = Some(from.array::<u32>(MISSING_FEATURES)?.to_vec());
+        }
         let summary = Self::new(sizes.n_train, outputs)
             .map_err(|e| StoreError::part("summary of the training set", e))?;
-        Ok(Self { checksums, ..summary })
+        Ok(Self {
+            missing_features,
+            checksums,
+            ..summary
+        })
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::evaluate::{Predicted, default_metrics, parse_metric};
 use crate::csv_file;
+use crate::doubts::{note_copies, note_rare_labels};
 use crate::error::CliError;
 use crate::files;
 use crate::interrupt;
 use crate::options::{FitOptions, WithheldOptions};
-use crate::output::{Output, note, note_copies, print};
+use crate::output::{Output, note, print};
 use crate::progress;
 use clap::Args;
 use rpo::core::Seed;
@@ -83,6 +84,7 @@ impl CrossValidate {
             }
             given => given.to_vec(),
         };
+        note_rare_labels(&data, self.folds, &metrics);
         let names: Vec<String> = metrics.iter().map(Score::name).collect();
         let finished = Arc::new(Mutex::new(Vec::new()));
         self.print_when_interrupted(names, Arc::clone(&finished), data.n_samples());

@@ -17,7 +17,8 @@ pub(crate) struct Inspect {
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
 
-    /// Number of most important features to show.
+    /// Number of most important features to show. Importances are gains in training, which favour features of many
+    /// different values: even a random number has some. The mean size of contributions (`rpo explain`) is less partial.
     #[arg(long, value_name = "N", default_value_t = 10)]
     top_features: usize,
 

@@ -1,11 +1,12 @@
 //! `rpo train`.
 
 use super::out_of_bag::{check_groups, oob_score, report_oob};
+use crate::doubts::{note_copies, note_equal_values};
 use crate::error::CliError;
 use crate::files;
 use crate::interrupt;
 use crate::options::{FitOptions, GroupOptions};
-use crate::output::{Report, note, note_copies, note_fitted};
+use crate::output::{Report, note, note_fitted};
 use crate::progress;
 use crate::resources::{Stopwatch, peak_memory_bytes};
 use clap::Args;
@@ -28,7 +29,8 @@ const WORTH_A_NOTE: f64 = 20.0;
 /// numbers of configurations that have a weight and of their models, and the ensemble's score on withheld samples, each
 /// scored with weights found on other samples.
 ///
-/// Ctrl-C ends --method auto with the best result so far; a second one ends it at once.
+/// Ctrl-C ends --method auto with the best result so far ("interrupted": true); a second one, or another signal, ends it
+/// at once and leaves an earlier model as it is.
 #[derive(Debug, Args)]
 pub(crate) struct Train {
     /// File to save the model to; an earlier file is replaced when the new one is complete.
@@ -103,17 +105,18 @@ impl Train {
         let clock = Stopwatch::start();
         let estimator = self.fit.estimator(&method, &data)?;
         note_part(&estimator.parameters(), &data);
-        let (mut oob, mut selected, mut n_models) = (None, None, None);
+        let (mut oob, mut selected, mut n_models, mut is_interrupted) = (None, None, None, false);
         let (model_bytes, fit_seconds, cpu_seconds) = if self.low_memory {
-            let bytes = self.with_progress(estimator.as_ref(), None, |context| {
+            let (bytes, _) = self.with_progress(estimator.as_ref(), None, |context| {
                 Model::fit_to_file(estimator.as_ref(), &data, context, &self.model)
             })?;
             let bytes = bytes.expect("checked above, whatever the task");
             (bytes, clock.wall_seconds(), clock.cpu_seconds())
         } else {
-            let model = self.with_progress(estimator.as_ref(), start.as_ref(), |context| {
+            let (model, is_cut) = self.with_progress(estimator.as_ref(), start.as_ref(), |context| {
                 Model::fit_with(estimator.as_ref(), &data, context)
             })?;
+            is_interrupted = is_cut;
             let (fit_seconds, cpu_seconds) = (clock.wall_seconds(), clock.cpu_seconds());
             if self.oob {
                 oob = Some(oob_score(&model, &data)?);
@@ -122,7 +125,8 @@ impl Train {
             let asked = method
                 .given("thresholds")
                 .is_some_and(|rule| !rule.is_null() && rule != "none");
-            if asked && model.thresholds().is_none() {
+            // Of classes, `auto` finds none.
+            if asked && model.thresholds().is_none() && data.class_columns().is_empty() {
                 note(
                     "no thresholds were found, as the scores of the withheld samples take too much memory: labels are \
                      predicted from a score of 0.5 on",
@@ -131,6 +135,9 @@ impl Train {
             if let Some(ensemble) = model.predictor().downcast_ref::<Ensemble>() {
                 selected = ensemble.selection.clone();
                 n_models = Some(ensemble.members().count());
+            }
+            if model.intervals().is_some() {
+                note_equal_values(&data);
             }
             if model.intervals().is_some() || selected.is_some() {
                 note_copies(&data);
@@ -158,16 +165,19 @@ impl Train {
         if let Some(oob) = oob {
             report_oob(oob, &mut report);
         }
+        if is_interrupted {
+            report.set("interrupted", true);
+        }
         report.print(self.json)
     }
 
-    /// Fits with a progress bar.
+    /// Fits with a progress bar. Returns true beside the result if Ctrl-C ended the fit with the best so far.
     fn with_progress<T>(
         &self,
         estimator: &dyn Estimator,
         start: Option<&Model>,
         fit: impl FnOnce(&FitContext<'_>) -> Result<T, ModelError>,
-    ) -> Result<T, CliError> {
+    ) -> Result<(T, bool), CliError> {
         let bar = progress::bar(estimator.n_steps(), "fitting");
         let on_step = || bar.inc(1);
         let on_total = |n_steps: usize| bar.set_length(n_steps as u64);
@@ -212,10 +222,11 @@ impl Train {
         let fitted = fit(&context);
         interrupt::as_ever();
         bar.finish_and_clear();
-        fitted.map_err(|source| match is_interrupted() && source.is_stopped() {
-            true => CliError::Interrupted,
-            false => self.fit.failed(source),
-        })
+        match fitted {
+            Ok(fitted) => Ok((fitted, is_interrupted())),
+            Err(source) if is_interrupted() && source.is_stopped() => Err(CliError::Interrupted),
+            Err(source) => Err(self.fit.failed(source)),
+        }
     }
 }
 

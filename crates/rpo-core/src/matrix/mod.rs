@@ -314,17 +314,29 @@ impl<'a> MatrixView<'a> {
     /// Returns the columns that are missing (NaN) in every row of positive weight, if there are such rows; without
     /// weights all rows count.
     pub fn unobserved(&self, weights: Option<&[f32]>) -> Vec<usize> {
+        let n_rows = match weights {
+            Some(weights) => weights.iter().filter(|weight| **weight > 0.0).count(),
+            None => self.n_rows(),
+        };
+        let missing = self.missing_counts(weights);
+        let is_unobserved = |column: &usize| missing[*column] > 0 && missing[*column] == n_rows;
+        (0..self.n_cols()).filter(is_unobserved).collect()
+    }
+
+    /// Returns the number of missing values (NaN) of each column in the rows of positive weight; without weights all rows
+    /// count.
+    pub fn missing_counts(&self, weights: Option<&[f32]>) -> Vec<usize> {
         let mut missing = vec![0_usize; self.n_cols()];
+        if !self.reborrow().has_missing() {
+            return missing;
+        }
         let counts = |row: &usize| weights.is_none_or(|weights| weights[*row] > 0.0);
-        let mut n_rows = 0;
         for row in (0..self.n_rows()).filter(counts) {
-            n_rows += 1;
             self.for_each_in_row(row, |column, v| {
                 missing[column as usize] += usize::from(v.is_nan());
             });
         }
-        let is_unobserved = |column: &usize| missing[*column] > 0 && missing[*column] == n_rows;
-        (0..self.n_cols()).filter(is_unobserved).collect()
+        missing
     }
 
     /// For each column, true if its observed values are 0 and 1 and both occur.

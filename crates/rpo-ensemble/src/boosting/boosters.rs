@@ -62,13 +62,21 @@ impl<'a> Boosters<'a> {
     ) -> Result<Vec<Booster<'a>>, EnsembleError> {
         let Self { params, features, .. } = self;
         let is_second_order = params.second_order.is_some();
-        let units = units::factors(OutputScaling::Auto, is_second_order, self.objective, self.outputs, initial);
+        let units = units::factors(
+            OutputScaling::Auto,
+            is_second_order,
+            self.objective,
+            self.outputs,
+            initial,
+        );
         let seed = params.seed.purpose("output");
         let boosters = all.iter().zip(initial.chunks(1)).enumerate();
         boosters
             .map(|(output, (alone, initial))| {
                 let (outputs, objective) = (&alone.outputs, &alone.objective);
-                let gain_unit = units.as_ref().map_or(1.0, |units| f64::from(units[output]).powi(2));
+                let gain_unit = units
+                    .as_ref()
+                    .map_or(1.0, |units| f64::from(units[output]).powi(2));
                 let only = Only {
                     output: output as u32,
                     n_outputs: all.len(),

@@ -58,7 +58,11 @@ fn at_constant(
     let variance = squares - sum * sum / total;
     let factor = (curvature / variance).sqrt() as f32;
     let is_constant = largest - least <= 1e-6 * largest.abs();
-    if factor.is_normal() && !is_constant { factor } else { 1.0 }
+    if factor.is_normal() && !is_constant {
+        factor
+    } else {
+        1.0
+    }
 }
 
 #[cfg(test)]
@@ -93,7 +97,10 @@ mod tests {
     fn assert_close(found: &[f32], expected: &[f64]) {
         assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(expected) {
-            assert!((f64::from(*found) - expected).abs() < 1e-6 * expected, "{found} is not {expected}");
+            assert!(
+                (f64::from(*found) - expected).abs() < 1e-6 * expected,
+                "{found} is not {expected}"
+            );
         }
     }
 
@@ -121,7 +128,13 @@ mod tests {
         let initial = [4.0, log, log, 0.0, last.0.ln()];
         let found = scaled(&y, &weights, &losses, &initial, true);
         // h̄ is μ and μ^½; the residuals are y − μ and (y − μ) μ^−½.
-        let expected = [0.5, 1.0, (2.0_f64 / (4.0 / 4.0)).sqrt(), 1.0, (last.0 / last.1).sqrt()];
+        let expected = [
+            0.5,
+            1.0,
+            (2.0_f64 / (4.0 / 4.0)).sqrt(),
+            1.0,
+            (last.0 / last.1).sqrt(),
+        ];
         assert_close(&found, &expected);
         let found = scaled(&y, &weights, &losses, &initial, false);
         assert_close(&found, &[0.5, 0.5, 1.0, 1.0, last.1.sqrt().recip()]);

@@ -101,7 +101,11 @@ fn frequent_counts_do_not_starve_rare_ones() {
         let doubled = if signs[[i, j]] > 0.0 { 2.0 } else { 0.5 };
         // Rare counts alternate between the two whole numbers beside their mean.
         let mean = means[j] * doubled;
-        if j == 0 { (mean + (i % 4) as f32 / 4.0).floor() } else { mean }
+        if j == 0 {
+            (mean + (i % 4) as f32 / 4.0).floor()
+        } else {
+            mean
+        }
     };
     let y = Array2::from_shape_fn((600, 4), count);
     for algorithm in [Algorithm::Gbmort, Algorithm::GbrtRelabelRpo] {
@@ -116,8 +120,8 @@ fn frequent_counts_do_not_starve_rare_ones() {
             };
             let model = params.fit((&x).into(), (&y).into()).unwrap();
             let predicted = model.predict((&x).into()).unwrap();
-            let squares = predicted.column(0).iter().zip(y.column(0));
-            squares.map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>()
+            let pairs = predicted.column(0).into_iter().zip(y.column(0));
+            pairs.map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>()
         };
         let [scaled, own] = [OutputScaling::Auto, OutputScaling::None].map(error);
         assert!(own > 1.2 * scaled, "{algorithm:?}: {own} and {scaled}");

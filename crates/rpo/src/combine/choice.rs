@@ -263,7 +263,7 @@ impl Pool<'_> {
         thresholds: Option<ThresholdRule>,
     ) -> Result<Judged, ModelError> {
         let fits = dense_bytes(self.n_scored(), self.n_outputs()) <= DEFAULT_MEMORY_LIMIT / 4;
-        let labels = self.labels();
+        let labels = self.kinds().single_labels();
         let rule = thresholds.filter(|_| fits && !labels.is_empty());
         let mut scores_of_choice = Vec::new();
         let mut scoring = self.scoring();
@@ -292,7 +292,7 @@ impl Pool<'_> {
                     let views: Vec<_> = scores_of_choice.iter().map(Array2::view).collect();
                     let scores = concatenate(Axis(0), &views).expect("blocks have a column for each output");
                     let truth = self.withheld_outputs();
-                    for_labels(labels, scores.view(), truth.view(), |scores, truth| {
+                    for_labels(&labels, scores.view(), truth.view(), |scores, truth| {
                         Ok(find(rule, scores, truth)?)
                     })
                 })

@@ -211,9 +211,9 @@ impl<'a> Pool<'a> {
         self.data.outputs().view().select_rows(&self.withheld())
     }
 
-    /// The outputs that are labels, in increasing order.
-    pub(super) fn labels(&self) -> &[usize] {
-        self.kinds.labels()
+    /// Which outputs are scored as labels.
+    pub(super) fn kinds(&self) -> &OutputKinds {
+        &self.kinds
     }
 
     /// Which outputs the data declare to be labels.

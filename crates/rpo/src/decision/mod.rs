@@ -6,7 +6,7 @@ mod values;
 
 pub(crate) use rules::by_threshold;
 pub use thresholds::ThresholdSource;
-pub(crate) use thresholds::{check_out_of_bag, for_labels};
+pub(crate) use thresholds::{check_out_of_bag, for_labels, nothing_to_find};
 pub use values::TargetValue;
 
 use crate::{MethodError, Model, ModelError};

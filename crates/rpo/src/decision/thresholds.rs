@@ -1,9 +1,10 @@
 //! Sources of a model's decision thresholds.
 
 use crate::align::dense_columns;
+use crate::evaluate::OutputKinds;
 use crate::{Model, ModelError};
 use ndarray::{ArrayView2, Axis};
-use rpo_core::{MatrixView, Predictor};
+use rpo_core::{MatrixView, ParameterError, Predictor};
 use rpo_data::Dataset;
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::thresholds::{ThresholdRule, find};
@@ -15,7 +16,8 @@ pub enum ThresholdSource<'a> {
     /// The score from which each output is predicted that is a label, one for every output; `None` means 0.5.
     Given(Option<Vec<f64>>),
     /// Found by a rule on the out-of-bag predictions for the training set, which is passed again, with the samples in the
-    /// same order; columns are found by name. Data with groups are refused.
+    /// same order; columns are found by name. Data with groups are refused. Rules find thresholds of labels that exclude
+    /// no other; of the classes of a column the one of the largest score is predicted, with thresholds of 0.5.
     OutOfBag(ThresholdRule, &'a Dataset),
     /// Found by a rule on the predictions for samples that the model was not fitted to; columns are found by name.
     Withheld(ThresholdRule, &'a Dataset),
@@ -77,17 +79,28 @@ impl Model {
         scores: ArrayView2<'_, f32>,
         truth: MatrixView<'_>,
     ) -> Result<Vec<f64>, ModelError> {
-        for_labels(&self.labels(), scores, truth, |scores, truth| {
+        let labels = OutputKinds::of_model(self).single_labels();
+        if labels.is_empty() {
+            return Err(nothing_to_find(rule).into());
+        }
+        for_labels(&labels, scores, truth, |scores, truth| {
             Ok(find(rule, scores, truth)?)
         })
     }
 }
 
-/// The threshold of an output that is no label, which is compared with nothing.
+/// The refusal of a rule where the only labels are classes of columns.
+pub(crate) fn nothing_to_find(rule: ThresholdRule) -> ParameterError {
+    let reason = "is for labels; of the classes of a column the one of the largest score is predicted";
+    ParameterError::conflict("thresholds", rule, reason)
+}
+
+/// The threshold of an output that is no label, which is compared with nothing, and of a class, which is compared with
+/// other classes.
 const UNUSED: f64 = 0.5;
 
-/// The threshold of each output, where `find` finds those of the labels, given the scores and the truth of these outputs
-/// alone.
+/// The threshold of each output, where `find` finds those of the given labels, from the scores and the truth of these
+/// outputs alone.
 pub(crate) fn for_labels(
     labels: &[usize],
     scores: ArrayView2<'_, f32>,

@@ -57,6 +57,12 @@ impl OutputKinds {
         &self.labels
     }
 
+    /// The labels that exclude no other, in increasing order.
+    pub(crate) fn single_labels(&self) -> Vec<usize> {
+        let is_single = |label: &usize| !self.groups.iter().any(|group| group.contains(label));
+        self.labels.iter().copied().filter(is_single).collect()
+    }
+
     pub(crate) fn have_labels(&self) -> bool {
         !self.labels.is_empty()
     }

@@ -4,6 +4,8 @@ use super::decision::{DecisionParams, WITHHELD};
 use super::encoding_targets::encoding_targets;
 use super::features::{FeatureParams, StandardizedBy, many_valued};
 use super::{Estimator, FitContext, Needs, NominalEncoding, OnCheckpoint, StreamDestination, StreamingFit};
+use crate::decision::nothing_to_find;
+use crate::evaluate::OutputKinds;
 use crate::tune::Holdout;
 use crate::{Decision, IntervalSource, Model, ModelError, ThresholdSource};
 use ndarray::{Array2, ArrayView1};
@@ -195,19 +197,23 @@ impl Configured {
         })
     }
 
-    /// The rule for thresholds. Default ones are left out if all samples are of one group, none of which can be
-    /// withheld, or if the scores on which they are found take too much memory.
+    /// The rule for thresholds. Default ones are left out if all labels are classes of columns, if all samples are of one
+    /// group, none of which can be withheld, or if the scores on which they are found take too much memory.
     fn rule(&self, data: &Dataset) -> Result<Option<ThresholdRule>, ModelError> {
         let Some(rule) = self.decision.thresholds else {
             return Ok(None);
         };
         let fits = self.check_scores(data);
+        let has_single = !OutputKinds::of(data).single_labels().is_empty();
         if self.needs_thresholds {
+            if !data.class_columns().is_empty() && !has_single {
+                return Err(nothing_to_find(rule).into());
+            }
             fits?;
             return Ok(Some(rule));
         }
         let has_samples = data.groups().is_none() || data.n_groups() > 1;
-        Ok((has_samples && fits.is_ok()).then_some(rule))
+        Ok((has_samples && has_single && fits.is_ok()).then_some(rule))
     }
 
     /// Checks, before there is a model, that the scores on which thresholds are found take no more memory than

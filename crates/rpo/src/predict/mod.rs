@@ -1,5 +1,6 @@
 //! The interface of a fitted predictor, whatever its method.
 
+mod classes;
 mod rerank;
 
 pub(crate) use rerank::BY_PROPENSITY;
@@ -46,10 +47,8 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
     /// # Errors
     /// As [`predict_with_limit`](Self::predict_with_limit), and k = 0.
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-        Domain::Count.check("k", k)?;
         let predict = |x: MatrixView<'_>| self.predict_with_limit(x, usize::MAX);
-        let best = best_by_blocks(x, self.n_outputs(), predict, |_, scores| Ok(top_of(scores, k)))?;
-        Ok(csr_of_rows(best.iter(), (x.n_rows(), self.n_outputs())))
+        top_by_blocks(x, k, self.n_outputs(), predict)
     }
 
     /// Groups of labels whose predictions are probabilities, such that every sample has exactly one label of a group.
@@ -168,6 +167,18 @@ impl PartialEq for dyn Predict {
     fn eq(&self, other: &Self) -> bool {
         self.equals(other)
     }
+}
+
+/// Selects the k largest nonzero predictions of each sample from all predictions of some samples at a time.
+pub(crate) fn top_by_blocks(
+    x: MatrixView<'_>,
+    k: usize,
+    n_outputs: usize,
+    predict: impl Fn(MatrixView<'_>) -> Result<Array2<f32>, ModelError>,
+) -> Result<CsrMatrix, ModelError> {
+    Domain::Count.check("k", k)?;
+    let best = best_by_blocks(x, n_outputs, predict, |_, scores| Ok(top_of(scores, k)))?;
+    Ok(csr_of_rows(best.iter(), (x.n_rows(), n_outputs)))
 }
 
 /// Out-of-bag predictions for the training samples (n x d), and for each sample the number of trees that made them.

@@ -322,7 +322,10 @@ fn parameters_for_numbers_alone_are_not_refused_beforehand() {
     assert_eq!(method.check(), Ok(()));
     assert!(method.estimator_for_any_task().is_ok());
     let refused = method.estimator(Task::MultiLabel).unwrap_err().to_string();
-    assert!(refused.contains("needs a loss whose residuals have a unit"), "{refused}");
+    assert!(
+        refused.contains("needs a loss whose residuals have a unit"),
+        "{refused}"
+    );
     assert!(Model::fit(&method, &labels(20)).is_err());
     let x = labels(20).features().clone();
     let y = Array2::from_shape_fn((20, 2), |(i, j)| (i * (j + 1)) as f32);

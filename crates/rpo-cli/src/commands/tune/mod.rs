@@ -5,11 +5,12 @@ mod journal;
 
 use crate::commands::evaluate::parse_metric;
 use crate::csv_file;
+use crate::doubts::note_copies;
 use crate::error::CliError;
 use crate::files;
 use crate::interrupt;
 use crate::options::{FitOptions, MemoryOptions, WithheldOptions};
-use crate::output::{note, note_copies, note_fitted};
+use crate::output::{note, note_fitted};
 use crate::progress;
 use crate::resources::Stopwatch;
 use clap::Args;
@@ -32,8 +33,8 @@ use std::time::Duration;
 /// Every setting is fitted to the training samples with the same seed and scored on the validation samples. Prints the
 /// settings, best first; with --json one object with metric, best, trials (each with index, parameters, score, steps,
 /// seconds, status and, if it failed, error), n_train, n_validation, search_seconds, and model_bytes if a model was
-/// saved. Ctrl-C ends the search with the best setting so far ("interrupted": true); a second one ends the command at
-/// once.
+/// saved. Ctrl-C ends the search with the best setting so far ("interrupted": true); a second one, or another signal, ends
+/// the command at once.
 #[derive(Debug, Args)]
 pub(crate) struct Tune {
     /// A parameter and its values; repeat for each parameter: NAME=V1,V2,... where NAME is an option of the method

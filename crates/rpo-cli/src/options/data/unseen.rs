@@ -1,4 +1,5 @@
-//! Features that are unlike those of the training: values of categories that it did not have, and columns without values.
+//! Features that are unlike those of the training: values of categories that it did not have, columns without values, and
+//! values that are missing where none was.
 
 use crate::error::CliError;
 use crate::output::{first_of, note};
@@ -28,10 +29,11 @@ impl UnseenOptions {
         self.unseen == Unseen::Error
     }
 
-    /// Notes or refuses values unseen in training, and notes features without values. Unseen values are refused if the
-    /// model needs every feature.
+    /// Notes or refuses values unseen in training, and notes features without values and values that were never missing in
+    /// training. Unseen values are refused if the model needs every feature.
     pub(crate) fn check(&self, model: &Model, data: &Dataset, name: &str) -> Result<(), CliError> {
         note_empty(model, data);
+        note_newly_missing(model, data);
         let schema = model.schema();
         let misfit = |source| CliError::Fit {
             data: name.to_owned(),
@@ -86,6 +88,34 @@ fn note_empty(model: &Model, data: &Dataset) {
     if let Some(feature) = first_of(&used.collect::<Vec<_>>()) {
         note(&format!(
             "feature {feature} has no value in any of the {} samples",
+            data.n_samples()
+        ));
+    }
+}
+
+/// Notes features that were never missing in training and are missing here in some samples: the model did not learn what
+/// to predict then.
+fn note_newly_missing(model: &Model, data: &Dataset) {
+    let Some(known) = &model.training().missing_features else {
+        return;
+    };
+    let counts = data.features().view().missing_counts(None);
+    let is_partly_missing = |feature: &usize| (1..data.n_samples()).contains(&counts[*feature]);
+    let mut new: Vec<usize> = (0..counts.len()).filter(is_partly_missing).collect();
+    if new.is_empty() {
+        return;
+    }
+    let used = model.schema().feature_names.positions(data.feature_names());
+    new.retain(|feature| used[*feature].is_some_and(|used| known.binary_search(&(used as u32)).is_err()));
+    let names: Vec<_> = new
+        .iter()
+        .filter_map(|feature| data.feature_names().get(*feature))
+        .collect();
+    if let (Some(name), Some(first)) = (first_of(&names), new.first()) {
+        note(&format!(
+            "feature {name} is missing in {} of {} samples and was in none of the training: what is predicted for them \
+             may be far off",
+            counts[*first],
             data.n_samples()
         ));
     }

@@ -9,7 +9,7 @@ mod second_order;
 pub(super) use second_order::SecondOrderSplits;
 
 use super::choices::{Algorithm, LineSearch, StepScope, TrainingForm};
-use super::loss::{LossKind, Penalties};
+use super::loss::Penalties;
 use super::options::BoostingOptions;
 use super::params::BoostingParams;
 use crate::bins::Bins;
