@@ -154,6 +154,54 @@ fn labels_and_classes_stand_beside_numbers_in_every_method() {
     );
 }
 
+/// The classes of a column exclude each other, whether or not a method learns each by itself, in every form of prediction.
+#[test]
+fn probabilities_of_the_classes_of_a_column_sum_to_one() {
+    let folder = folder();
+    for method in [
+        "logistic-regression",
+        "one-vs-rest",
+        "single-target-gbrt --iterations 10",
+        "structured-forest --trees 10",
+        "blend --members gbmort;logistic-regression",
+    ] {
+        train(&folder, method, "grade,sold", "--ignore price");
+        let text = folder.ok("predict --data test.csv --id name --model m.rpo");
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "name,grade=gold,grade=silver,grade=very good,sold");
+        let best = folder.ok("predict --data test.csv --id name --model m.rpo --top-k 4");
+        for line in &lines[1..] {
+            let row: Vec<&str> = line.split(',').collect();
+            let sum: f64 = row[1..4].iter().map(|p| p.parse::<f64>().unwrap()).sum();
+            assert!((sum - 1.0).abs() < 1e-5, "{method}: {line}");
+            let gold = best.lines().find(|best| best.starts_with(&format!("{},grade=gold,", row[0])));
+            // Scores of 0 are no best ones.
+            let gold = gold.map_or("0", |best| best.rsplit(',').next().unwrap());
+            assert_eq!(gold, row[1], "{method}");
+        }
+    }
+}
+
+/// One class of a column is predicted in any case, so that a threshold of each would be one for nothing.
+#[test]
+fn rules_find_thresholds_of_labels_alone() {
+    let folder = folder();
+    train(&folder, "random-forest --trees 9 --thresholds rate", "grade,sold", "--ignore price");
+    folder.ok("evaluate --data test.csv --id name --model m.rpo --metrics lrap --per-output o.csv");
+    for row in folder.read("o.csv").lines().skip(1) {
+        let threshold = row.rsplit(',').next().unwrap();
+        assert_eq!(threshold == "0.5", row.starts_with("grade="), "{row}");
+    }
+    let of_classes = "train --data train.csv --id name --targets grade --ignore price,sold --model m.rpo";
+    let run = folder.run(&format!("{of_classes} --method auto --configurations 1"));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert_eq!(folder.json("inspect --model m.rpo")["has_thresholds"], false);
+    let run = folder.run(&format!("{of_classes} --thresholds rate"));
+    assert_eq!(run.code, Some(1));
+    let reason = "is for labels; of the classes of a column the one of the largest score is predicted";
+    assert!(run.stderr.contains(reason), "{}", run.stderr);
+}
+
 /// Numbers and the labels beside them are combined by weights for either, and thresholds are those of the labels.
 #[test]
 fn labels_beside_numbers_have_weights_and_thresholds() {

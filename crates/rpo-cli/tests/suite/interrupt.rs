@@ -88,7 +88,7 @@ fn a_search_that_is_interrupted_saves_the_best_so_far() {
         serde_json::json!({"labels": list, "numbers": list}).to_string(),
     );
     let train =
-        "train --data d.txt --method auto --configurations 2 --portfolio p.json --threads 1 --model m.rpo";
+        "train --data d.txt --method auto --configurations 2 --portfolio p.json --threads 1 --model m.rpo --json";
     let mut command = folder.command(train);
     let child = command
         .stdout(Stdio::piped())
@@ -100,6 +100,8 @@ fn a_search_that_is_interrupted_saves_the_best_so_far() {
     send("-INT", &child);
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["interrupted"], true);
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(
         message.contains("finishing with the best result so far"),
@@ -108,6 +110,21 @@ fn a_search_that_is_interrupted_saves_the_best_so_far() {
     assert!(message.contains("stopped by the user"), "{message}");
     let inspected = folder.json("inspect --model m.rpo");
     assert_eq!(inspected["members"][0]["method"], "random-forest");
+
+    // A deadline is no reason to replace a model by an unfinished one.
+    let model = std::fs::read(folder.path("m.rpo")).unwrap();
+    let mut command = folder.command(train);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    send("-TERM", &child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.signal(), Some(15), "{output:?}");
+    assert_eq!(output.stdout, b"");
+    assert_eq!(std::fs::read(folder.path("m.rpo")).unwrap(), model);
 }
 
 #[test]
