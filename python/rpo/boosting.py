@@ -381,8 +381,8 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
 
         Notes
         -----
-        Leaf values are shrunk by the penalty `params={"leaf_l2": ...}`, by default 5 for the squared error and 1 for
-        other losses, which is added to the sum of the weights (times curvatures) of a leaf. It is on the scale of the
+        Leaf values are shrunk by the penalty `params={"leaf_l2": ...}`, by default 5 for the squared error and for at most
+        10 labels or classes, and 1 otherwise, which is added to the sum of the weights (times curvatures) of a leaf. It is on the scale of the
         weights: with weights that sum to 1, the model learns almost nothing. Multiply such weights by the number of
         samples, or set the penalty to 0.
         """
@@ -608,8 +608,8 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
 
         Notes
         -----
-        Leaf values are shrunk by the penalty `params={"leaf_l2": ...}`, by default 5 for the squared error and 1 for
-        other losses, which is added to the sum of the weights (times curvatures) of a leaf. It is on the scale of the
+        Leaf values are shrunk by the penalty `params={"leaf_l2": ...}`, by default 5 for the squared error and for at most
+        10 labels or classes, and 1 otherwise, which is added to the sum of the weights (times curvatures) of a leaf. It is on the scale of the
         weights: with weights that sum to 1, the model learns almost nothing. Multiply such weights by the number of
         samples, or set the penalty to 0.
         """

@@ -174,7 +174,9 @@ fn probabilities_of_the_classes_of_a_column_sum_to_one() {
             let row: Vec<&str> = line.split(',').collect();
             let sum: f64 = row[1..4].iter().map(|p| p.parse::<f64>().unwrap()).sum();
             assert!((sum - 1.0).abs() < 1e-5, "{method}: {line}");
-            let gold = best.lines().find(|best| best.starts_with(&format!("{},grade=gold,", row[0])));
+            let gold = best
+                .lines()
+                .find(|best| best.starts_with(&format!("{},grade=gold,", row[0])));
             // Scores of 0 are no best ones.
             let gold = gold.map_or("0", |best| best.rsplit(',').next().unwrap());
             assert_eq!(gold, row[1], "{method}");
@@ -186,7 +188,12 @@ fn probabilities_of_the_classes_of_a_column_sum_to_one() {
 #[test]
 fn rules_find_thresholds_of_labels_alone() {
     let folder = folder();
-    train(&folder, "random-forest --trees 9 --thresholds rate", "grade,sold", "--ignore price");
+    train(
+        &folder,
+        "random-forest --trees 9 --thresholds rate",
+        "grade,sold",
+        "--ignore price",
+    );
     folder.ok("evaluate --data test.csv --id name --model m.rpo --metrics lrap --per-output o.csv");
     for row in folder.read("o.csv").lines().skip(1) {
         let threshold = row.rsplit(',').next().unwrap();

@@ -87,8 +87,7 @@ fn a_search_that_is_interrupted_saves_the_best_so_far() {
         "p.json",
         serde_json::json!({"labels": list, "numbers": list}).to_string(),
     );
-    let train =
-        "train --data d.txt --method auto --configurations 2 --portfolio p.json --threads 1 --model m.rpo --json";
+    let train = "train --data d.txt --method auto --configurations 2 --portfolio p.json --threads 1 --model m.rpo --json";
     let mut command = folder.command(train);
     let child = command
         .stdout(Stdio::piped())

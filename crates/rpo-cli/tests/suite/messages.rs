@@ -362,20 +362,29 @@ fn doubtful_scores_intervals_and_predictions_are_noted() {
     let folder = Folder::new();
     let table = |missing: usize, zeros: usize| {
         let row = |i: usize| {
-            let x = if i < missing { String::new() } else { format!("{}.5", i * 7 % 50) };
+            let x = if i < missing {
+                String::new()
+            } else {
+                format!("{}.5", i * 7 % 50)
+            };
             let y = if i < zeros { 0 } else { i * 37 % 90 + 1 };
             format!("{x},{},{y}\n", i * 11 % 23)
         };
         "x,w,y\n".to_owned() + &(0..60).map(row).collect::<String>()
     };
-    folder.write("whole.csv", table(0, 0)).write("gaps.csv", table(4, 0)).write("zeros.csv", table(0, 45));
+    folder
+        .write("whole.csv", table(0, 0))
+        .write("gaps.csv", table(4, 0))
+        .write("zeros.csv", table(0, 45));
     let notes = |arguments: &str| {
         let run = folder.run(arguments);
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         run.stderr
     };
     let trained = |data: &str, intervals: &str| {
-        notes(&format!("train --data {data} --targets y --trees 30 --model m.rpo {intervals}"))
+        notes(&format!(
+            "train --data {data} --targets y --trees 30 --model m.rpo {intervals}"
+        ))
     };
     assert_eq!(trained("whole.csv", "--intervals 0.8"), "");
     let newly = "note: feature \"x\" is missing in 4 of 60 samples and was in none of the training: what is predicted for \
@@ -387,12 +396,21 @@ fn doubtful_scores_intervals_and_predictions_are_noted() {
                  cover far more or fewer values than their level\n";
     assert_eq!(trained("zeros.csv", "--intervals 0.8"), equal);
 
-    let rare: String = (0..60).map(|i| format!("{i},{},{}\n", i % 2, u8::from(i < 3))).collect();
+    let rare: String = (0..60)
+        .map(|i| format!("{i},{},{}\n", i % 2, u8::from(i < 3)))
+        .collect();
     folder.write("rare.csv", "x,often,rare\n".to_owned() + &rare);
-    let found = notes("cv --data rare.csv --targets often,rare --trees 2 --folds 4 --metrics hamming,macro-f1");
+    let found =
+        notes("cv --data rare.csv --targets often,rare --trees 2 --folds 4 --metrics hamming,macro-f1");
     let rare = "note: 1 of 2 labels have fewer positives than there are folds: where a fold has none, means over labels \
                 such as macro-f1 leave the label out or count it as 0\n";
     assert_eq!(found, rare);
-    assert_eq!(notes("cv --data rare.csv --targets often,rare --trees 2 --folds 3 --metrics macro-f1"), "");
-    assert_eq!(notes("cv --data rare.csv --targets often,rare --trees 2 --folds 4 --metrics hamming"), "");
+    assert_eq!(
+        notes("cv --data rare.csv --targets often,rare --trees 2 --folds 3 --metrics macro-f1"),
+        ""
+    );
+    assert_eq!(
+        notes("cv --data rare.csv --targets often,rare --trees 2 --folds 4 --metrics hamming"),
+        ""
+    );
 }

@@ -23,7 +23,7 @@ impl CheckParams for BoostingParams {
     type Error = EnsembleError;
 
     fn check(&self) -> Result<(), EnsembleError> {
-        Resolved::new(self, &BoostingOptions::default()).map(|_| ())
+        Resolved::new(self, &BoostingOptions::default(), None).map(|_| ())
     }
 }
 
@@ -57,7 +57,7 @@ impl BoostingParams {
         y: MatrixView<'_>,
         options: BoostingOptions<'_>,
     ) -> Result<Boosted, EnsembleError> {
-        let params = Resolved::new(self, &options)?;
+        let params = Resolved::new(self, &options, Some(y.n_cols()))?;
         let objective = &check(&params, x, y, &options)?;
         let n_train = x.n_rows();
         let used = Used::new(x, y, &options);

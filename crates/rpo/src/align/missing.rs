@@ -34,6 +34,10 @@ impl fmt::Display for MissingName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.name)?;
         match &self.nearest {
+            // A column of the kind that is needed would have been found.
+            Some(nearest) if *nearest == self.name => {
+                write!(f, " (it has a column of this name that is of another kind)")
+            }
             Some(nearest) => write!(f, " (it has {nearest:?})"),
             None => Ok(()),
         }

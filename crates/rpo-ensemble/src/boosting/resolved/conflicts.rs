@@ -72,6 +72,15 @@ pub(super) fn check_softmax(
             "couples outputs and cannot be combined with single targets, each of which is boosted separately";
         return Err(ParameterError::conflict("loss", LossKind::Softmax, reason));
     }
+    if line_search == LineSearch::Exact && params.line_search.is_none() {
+        let reason = "needs losses with a curvature for the other outputs: square, logistic, poisson or tweedie; the logistic \
+             loss learns each class by itself";
+        return Err(ParameterError::conflict(
+            "output_losses",
+            LossKind::Softmax,
+            reason,
+        ));
+    }
     if line_search == LineSearch::Exact {
         let reason = "cannot be combined with the softmax loss, which couples outputs; set it to newton";
         return Err(ParameterError::conflict("line_search", "exact", reason));

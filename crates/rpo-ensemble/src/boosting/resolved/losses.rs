@@ -127,13 +127,18 @@ impl LossChoice {
         if self.has_log_link() {
             return (n_samples / 1000).clamp(4, 8);
         }
-        let of_labels = |kind: &LossKind| matches!(kind, LossKind::Logistic | LossKind::Softmax);
-        let per_leaf = if self.kinds.iter().all(of_labels) {
+        let per_leaf = if self.kinds.is_empty() || self.is_of_labels() {
             200
         } else {
             100
         };
         (n_samples / per_leaf).clamp(8, 64)
+    }
+
+    /// Returns true if all outputs are labels or classes by their losses.
+    pub(super) fn is_of_labels(&self) -> bool {
+        let of_labels = |kind: &LossKind| matches!(kind, LossKind::Logistic | LossKind::Softmax);
+        !self.kinds.is_empty() && self.kinds.iter().all(of_labels)
     }
 
     pub(super) fn has_common_scale(&self) -> bool {

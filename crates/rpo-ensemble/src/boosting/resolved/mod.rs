@@ -25,6 +25,10 @@ use rpo_tree::criterion::LeafPenalty;
 use rpo_tree::{CheckParams, GrowParams};
 use second_order::{check_no_penalty, penalties};
 
+/// Largest number of outputs for which boosting of labels has the defaults of numbers: with many labels, what one overfits
+/// another corrects, in trees that they share, and rare labels need every sample.
+const FEW_LABELS: usize = 10;
+
 /// Checked parameters with their defaults filled in.
 pub(super) struct Resolved {
     pub(super) algorithm: Algorithm,
@@ -57,7 +61,12 @@ pub(super) struct Resolved {
 }
 
 impl Resolved {
-    pub(super) fn new(params: &BoostingParams, options: &BoostingOptions<'_>) -> Result<Self, EnsembleError> {
+    /// Checks parameters. Some defaults depend on the number of outputs, if it is known.
+    pub(super) fn new(
+        params: &BoostingParams,
+        options: &BoostingOptions<'_>,
+        n_outputs: Option<usize>,
+    ) -> Result<Self, EnsembleError> {
         check_ranges(params)?;
         let loss = LossChoice::new(params, options)?;
         let grow = GrowParams {
@@ -80,7 +89,8 @@ impl Resolved {
         }
         let is_newton = is_second_order && line_search == LineSearch::Newton;
         let is_log_newton = is_newton && loss.has_log_link();
-        let default_subsample = if is_log_newton || (is_newton && loss.has_quadratic()) {
+        let are_few = loss.is_of_labels() && n_outputs.is_some_and(|n| n <= FEW_LABELS);
+        let default_subsample = if is_log_newton || (is_newton && (loss.has_quadratic() || are_few)) {
             0.5
         } else {
             1.0
@@ -92,7 +102,7 @@ impl Resolved {
                  log-odds differ";
             return Err(ParameterError::conflict("min_child_weight", params.min_child_weight, reason).into());
         }
-        let penalties = penalties(params, is_newton);
+        let penalties = penalties(params, is_newton, are_few);
         let second_order = if is_second_order {
             SecondOrderSplits::unless_variance(&loss, penalties, params.min_child_weight)
         } else {

@@ -42,14 +42,14 @@ impl SecondOrderSplits {
 }
 
 /// Returns the penalties of leaf values; by default those of Newton steps per leaf, and none for other steps.
-pub(super) fn penalties(params: &BoostingParams, is_newton: bool) -> Penalties {
+pub(super) fn penalties(params: &BoostingParams, is_newton: bool, are_few_labels: bool) -> Penalties {
     let penalty = |of_newton| LeafPenalty {
         l1: params.leaf_l1,
         l2: params.leaf_l2.unwrap_or(if is_newton { of_newton } else { 0.0 }),
     };
     Penalties {
         quadratic: penalty(5.0),
-        others: penalty(1.0),
+        others: penalty(if are_few_labels { 5.0 } else { 1.0 }),
     }
 }
 

@@ -128,12 +128,25 @@ impl Estimator for AutoParams {
             .iter()
             .for_each(|on_total| on_total(admitted.len()));
         let observers = context.observers();
-        for (position, configuration) in admitted.into_iter().enumerate() {
+        let mut postponed = Vec::new();
+        for (position, configuration) in search.in_order(&admitted) {
             if observers.is_stopped() {
                 break;
             }
-            search.visit(configuration, self.seed.wrapping_add(position as u64));
+            let seed = self.seed.wrapping_add(position as u64);
+            match search.is_affordable(configuration) {
+                true => search.visit(configuration, seed),
+                false => postponed.push((configuration, seed)),
+            }
             observers.step();
+        }
+        // What was too expensive may take less time than expected.
+        postponed.sort_by(|(a, _), (b, _)| a.cost.total_cmp(&b.cost));
+        for (configuration, seed) in postponed {
+            match !observers.is_stopped() && search.may_end(configuration) {
+                true => search.visit(configuration, seed),
+                false => search.skip(configuration),
+            }
         }
         search.finish(self)
     }
@@ -184,6 +197,17 @@ impl Search<'_> {
         self.start.elapsed().as_secs_f64()
     }
 
+    /// Configurations with their positions in the portfolio, in the order in which they are tried: if the time is limited,
+    /// the cheapest one is the first, so that it is tried in any case, and shows what the others take.
+    fn in_order<'c>(&self, admitted: &[&'c Configuration]) -> Vec<(usize, &'c Configuration)> {
+        let mut order: Vec<(usize, &Configuration)> = admitted.iter().copied().enumerate().collect();
+        let cheapest = order.iter().min_by(|(_, a), (_, b)| a.cost.total_cmp(&b.cost));
+        if let (Some(_), Some(&(cheapest, _))) = (self.limit, cheapest) {
+            order[..=cheapest].rotate_right(1);
+        }
+        order
+    }
+
     /// The expected seconds of the last fit of a candidate.
     fn last_fit(&self, index: usize) -> f64 {
         match self.pool.is_whole(index) {
@@ -209,13 +233,27 @@ impl Search<'_> {
         Some(configuration.cost * seconds_per_cost(tried)?)
     }
 
+    /// The seconds since the start of the search at which trials end, so that there is time for the last fits; `None` for
+    /// no limit.
+    fn last(&self) -> Option<f64> {
+        Some(self.limit? - self.last_fits(None))
+    }
+
     /// The seconds since the start of the search at which a trial that begins now is stopped: while there is still time
     /// for the last fits, and for other trials if it takes far longer than expected. `None` for no limit.
     fn deadline(&self, configuration: &Configuration) -> Option<f64> {
-        let last = self.limit? - self.last_fits(None);
-        let now = self.seconds();
-        let expected = self.expected(configuration)? * self.cost_of_folds;
-        Some(stopped_at(now, last, expected))
+        let last = self.last()?;
+        // Nothing is known of the first trial, which is that of the cheapest configuration.
+        let expected = self.expected(configuration).unwrap_or(0.0) * self.cost_of_folds;
+        Some(stopped_at(self.seconds(), last, expected))
+    }
+
+    /// Returns true if a trial of a configuration would end in time if it were much faster than expected.
+    fn may_end(&self, configuration: &Configuration) -> bool {
+        let (Some(last), Some(fit)) = (self.last(), self.expected(configuration)) else {
+            return true;
+        };
+        self.seconds() + fit * self.cost_of_folds / SLOW <= last
     }
 
     /// Returns true if a configuration is expected to leave enough time for the last fits.
@@ -226,48 +264,61 @@ impl Search<'_> {
         self.seconds() + fit * self.cost_of_folds + self.last_fits(Some(fit)) <= limit
     }
 
-    /// Tries a configuration, or records why it was not tried.
+    /// Tries a configuration.
     fn visit(&mut self, configuration: &Configuration, seed: u64) {
         let mut report = Candidate {
             method: configuration.method.clone(),
             ..Candidate::default()
         };
-        if self.is_affordable(configuration) {
-            let start = Instant::now();
-            let outcome = self.attempt(configuration, seed, &mut report.method);
-            let seconds = start.elapsed().as_secs_f64();
-            report.seconds = self.limit.map(|_| seconds);
-            match outcome {
-                Ok((estimators, score)) => {
-                    report.score = finite(score);
-                    let index = self.tried.len();
-                    // A forest with out-of-bag predictions was fitted only once, to all samples.
-                    let fits = if self.pool.is_whole(index) {
-                        1.0
-                    } else {
-                        self.cost_of_folds
-                    };
-                    self.tried.push(Tried {
-                        estimators,
-                        place: self.reported.len(),
-                        cost: fits * configuration.cost,
-                        seconds,
-                    });
-                }
-                Err(e) if e.is_stopped() && self.context.observers().is_stopped() => {
-                    report.skipped = Some("stopped by the user".to_owned());
-                }
-                Err(e) if e.is_stopped() => {
-                    report.skipped = Some("took longer than the time that it was given".to_owned());
-                }
-                Err(e) => {
-                    report.skipped = Some(e.to_string());
-                    self.failure.get_or_insert(e);
-                }
+        let start = Instant::now();
+        let outcome = self.attempt(configuration, seed, &mut report.method);
+        let seconds = start.elapsed().as_secs_f64();
+        report.seconds = self.limit.map(|_| seconds);
+        match outcome {
+            Ok((estimators, score)) => {
+                report.score = finite(score);
+                let index = self.tried.len();
+                // A forest with out-of-bag predictions was fitted only once, to all samples.
+                let fits = if self.pool.is_whole(index) {
+                    1.0
+                } else {
+                    self.cost_of_folds
+                };
+                self.tried.push(Tried {
+                    estimators,
+                    place: self.reported.len(),
+                    cost: fits * configuration.cost,
+                    seconds,
+                });
             }
-        } else {
-            report.skipped = Some("would have taken longer than the time that was left".to_owned());
+            Err(e) if e.is_stopped() && self.context.observers().is_stopped() => {
+                report.skipped = Some("stopped by the user".to_owned());
+            }
+            Err(e) if e.is_stopped() => {
+                report.skipped = Some("took longer than the time that it was given".to_owned());
+            }
+            Err(e) => {
+                report.skipped = Some(e.to_string());
+                self.failure.get_or_insert(e);
+            }
         }
+        self.report(report);
+    }
+
+    /// Records a configuration that there is no time for.
+    fn skip(&mut self, configuration: &Configuration) {
+        let reason = match self.context.observers().is_stopped() {
+            true => "stopped by the user",
+            false => "would have taken longer than the time that was left",
+        };
+        self.report(Candidate {
+            method: configuration.method.clone(),
+            skipped: Some(reason.to_owned()),
+            ..Candidate::default()
+        });
+    }
+
+    fn report(&mut self, report: Candidate) {
         self.context
             .on_candidate
             .iter()

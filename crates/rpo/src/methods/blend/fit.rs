@@ -13,14 +13,20 @@ use serde_json::{Map, Value};
 const OF_LABELS: &str = "craftml --impute median; craftml --feature-weights idf --normalize l2 --impute median; one-vs-rest \
                          --impute median";
 
+/// Members for labels of features most of which are not 0: numbers rather than counts of words, of which idf weights would
+/// depend on where their zero is.
+const OF_DENSE_LABELS: &str = "extra-trees; craftml --impute median; one-vs-rest --impute median";
+
 /// Members for numbers, and for labels some of which are missing, which those for labels do not take.
 const OF_NUMBERS: &str = "extra-trees; random-forest; gbmort";
 
 /// The members for a data set, if none are given.
 fn default_members(data: &Dataset) -> &'static str {
     match data.task() {
-        Task::MultiLabel if !data.outputs().view().has_missing() => OF_LABELS,
-        _ => OF_NUMBERS,
+        Task::MultiLabel if data.outputs().view().has_missing() => OF_NUMBERS,
+        Task::MultiLabel if data.texts().is_empty() && data.feature_density() > 0.5 => OF_DENSE_LABELS,
+        Task::MultiLabel => OF_LABELS,
+        Task::Regression => OF_NUMBERS,
     }
 }
 

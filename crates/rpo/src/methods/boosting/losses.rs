@@ -2,29 +2,33 @@
 
 use crate::default_metric;
 use rpo_core::CheckParams;
-use rpo_data::{Dataset, Task};
+use rpo_data::{ClassColumn, Dataset, TargetOutputs, Task};
 use rpo_ensemble::List;
 use rpo_ensemble::boosting::{Algorithm, BoostingParams, LossKind};
 use rpo_metrics::{Metric, TweediePower};
 
 /// Sets the loss of each output if several kinds occur and the other parameters suit all of them (some assume one unit
 /// of second derivatives): logistic for labels, softmax for the classes of a column, which is the logistic loss of
-/// several classes, and square for numbers. No loss may be set, other than the logistic one of labels.
+/// several classes, and for numbers the loss that is given, or square. A loss of labels that is given is that of all
+/// outputs. Losses that are given for each target are completed ([`completed`]).
 pub(super) fn with_losses_of(params: &BoostingParams, data: &Dataset) -> BoostingParams {
-    let is_free = match data.task() {
-        Task::MultiLabel => matches!(params.loss, None | Some(LossKind::Logistic)),
-        Task::Regression => params.loss.is_none(),
-    };
-    if !is_free || params.output_losses.is_some() || params.groups.is_some() {
-        return params.clone();
+    if let Some(losses) = &params.output_losses {
+        return completed(params, losses, data);
     }
-    let is_label = match data.task() {
-        Task::MultiLabel => vec![true; data.n_outputs()],
-        Task::Regression => data.outputs().view().binary_columns(),
+    let is_label = match (data.task(), params.loss) {
+        _ if params.groups.is_some() => return params.clone(),
+        (Task::MultiLabel, None | Some(LossKind::Logistic)) => vec![true; data.n_outputs()],
+        (Task::MultiLabel, Some(_)) | (Task::Regression, Some(LossKind::Logistic | LossKind::Softmax)) => {
+            return params.clone();
+        }
+        (Task::Regression, None) => data.outputs().view().binary_columns(),
+        (Task::Regression, Some(_)) => (0..data.n_outputs())
+            .map(|output| data.is_label(output))
+            .collect(),
     };
     let kinds = is_label.iter().map(|is_label| match is_label {
         true => LossKind::Logistic,
-        false => LossKind::Square,
+        false => params.loss.unwrap_or(LossKind::Square),
     });
     let separate: Vec<LossKind> = kinds.collect();
     // Each class is boosted against the others where targets are boosted alone, and where outputs have own weights.
@@ -62,6 +66,36 @@ pub(super) fn with_losses_of(params: &BoostingParams, data: &Dataset) -> Boostin
         }
     }
     params.clone()
+}
+
+/// Completes losses that are given for each target, or for each output: that of a column of classes holds for each of its
+/// classes, and columns with the softmax loss are its groups, unless groups are given.
+fn completed(params: &BoostingParams, given: &[LossKind], data: &Dataset) -> BoostingParams {
+    let targets = ClassColumn::targets(data.class_columns(), data.n_outputs());
+    let mut losses = given.to_vec();
+    if given.len() == targets.len() {
+        let of_target = |(loss, target): (&LossKind, &TargetOutputs<'_>)| match target {
+            TargetOutputs::One(_) => vec![*loss],
+            TargetOutputs::Classes(column) => vec![*loss; column.classes.len()],
+        };
+        losses = given.iter().zip(&targets).flat_map(of_target).collect();
+    }
+    let has_softmax = |column: &&ClassColumn| {
+        let own = losses.get(column.outputs());
+        own.is_some_and(|own| own.iter().all(|loss| *loss == LossKind::Softmax))
+    };
+    let columns = data.class_columns().iter().filter(has_softmax);
+    let sizes: Vec<usize> = columns.map(|column| column.classes.len()).collect();
+    let n_softmax = losses.iter().filter(|loss| **loss == LossKind::Softmax).count();
+    let mut groups = params.groups.clone();
+    if groups.is_none() && n_softmax > 0 && sizes.iter().sum::<usize>() == n_softmax {
+        groups = Some(List::from(sizes));
+    }
+    BoostingParams {
+        output_losses: Some(List::from(losses)),
+        groups,
+        ..params.clone()
+    }
 }
 
 /// The losses that are given, of all outputs or of each.

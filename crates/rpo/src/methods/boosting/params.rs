@@ -25,7 +25,8 @@ pub(super) struct Boosting {
     pub(super) early_stopping: Option<usize>,
     /// The score on withheld samples. Default: log-loss for labels if their scores are probabilities, otherwise lrap, or
     /// macro-auc for up to four; r2 for numbers; pinball for quantiles, the deviance for the losses poisson and tweedie,
-    /// and mae for absolute and huber.
+    /// and mae for absolute and huber. For labels and classes beside numbers, the mean over all outputs of r2 and of 1 - the
+    /// log-loss relative to that of constant predictions.
     #[schemars(with = "Option<String>")]
     #[serde(with = "metric_name")]
     pub(super) validation_metric: Option<Metric>,
