@@ -73,6 +73,85 @@ fn labels_and_numbers_are_learned_in_one_model() {
     assert!(found.contains("--output-losses"), "{found}");
 }
 
+/// A table with a number, a label and a column of three classes.
+fn with_classes(n: usize, first: usize) -> String {
+    let mut text = "a,b,c,price,sold,grade\n".to_owned();
+    for (x, labels) in samples(n, first) {
+        let price = 100.0 * x[0] + 20.0 * x[1];
+        let sold = if labels[0] { "yes" } else { "no" };
+        let grade = ["bronze", "gold", "silver"][usize::from(labels[1]) + usize::from(labels[2])];
+        writeln!(text, "{},{},{},{price},{sold},{grade}", x[0], x[1], x[2]).unwrap();
+    }
+    text
+}
+
+/// A loss of numbers is not that of labels and classes beside them, losses are given by target, and the number of steps is
+/// that of all outputs.
+#[test]
+fn losses_of_numbers_leave_labels_and_classes_their_own() {
+    let folder = Folder::new();
+    folder
+        .write("train.csv", with_classes(300, 0))
+        .write("test.csv", with_classes(100, 300));
+    let train = |options: &str| {
+        let run = folder.run(&format!(
+            "train --data train.csv --targets price,sold,grade --iterations 60 --model m.rpo {options}"
+        ));
+        assert_eq!(run.code, Some(0), "{options}: {}", run.stderr);
+    };
+    let probable = |options: &str| {
+        let predicted = lines(&folder.ok("predict --data test.csv --model m.rpo"));
+        assert_eq!(predicted[0][1], "sold", "{options}");
+        for row in &predicted[1..] {
+            let row: Vec<f64> = row.iter().map(|v| v.parse().unwrap()).collect();
+            let sum: f64 = row[2..].iter().sum();
+            assert!(
+                row[1..].iter().all(|p| (0.0..=1.0).contains(p)),
+                "{options}: {row:?}"
+            );
+            assert!((sum - 1.0).abs() < 1e-5, "{options}: {row:?}");
+        }
+    };
+    for loss in ["absolute", "huber", "quantile", "square", "poisson"] {
+        for method in ["gbmort", "single-target-gbrt"] {
+            let options = format!("--method {method} --loss {loss}");
+            train(&options);
+            probable(&options);
+        }
+    }
+    for losses in ["poisson,logistic,softmax", "square,logistic,logistic"] {
+        let options = format!("--method gbmort --output-losses {losses}");
+        train(&options);
+        probable(&options);
+    }
+    let found = folder.fail(
+        "train --data train.csv --targets price,sold,grade --method gbmort --output-losses huber,logistic,softmax --model m.rpo",
+    );
+    assert!(
+        found.contains("the logistic loss learns each class by itself"),
+        "{found}"
+    );
+
+    // A number that nothing predicts says nothing about the steps of a label.
+    let noise = |text: String| {
+        let rows = text.lines().enumerate().map(|(i, line)| match i {
+            0 => "noise,a,b,c,price,sold,grade\n".to_owned(),
+            i => format!("{},{line}\n", i * 7919 % 101),
+        });
+        rows.collect::<String>()
+    };
+    folder.write("noise.csv", noise(with_classes(300, 0)));
+    let steps = |targets: &str| {
+        let run = folder.run(&format!(
+            "train --data noise.csv --targets {targets} --ignore price --method gbmort --early-stopping 10 --model m.rpo"
+        ));
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        folder.json("inspect --model m.rpo")["steps"].as_u64().unwrap()
+    };
+    let (alone, beside) = (steps("sold,grade"), steps("noise,sold,grade"));
+    assert!(3 * beside >= alone, "{beside} and {alone}");
+}
+
 #[test]
 fn levels_of_a_target_are_outputs_in_order() {
     let folder = folder(&["price", "sold"]);

@@ -2,7 +2,7 @@
 
 use super::boosting_common::{PAPER_LOSSES, Setup, try_fit};
 use super::common::{Given, csr, labelled, on_threads, regression};
-use ndarray::{Array2, ArrayView2, Axis, array};
+use ndarray::{Array2, ArrayView2, Axis, array, concatenate};
 use rpo_core::{CheckParams, Learner, Matrix, ParameterError, Predictor, TreeEnsemble};
 use rpo_ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, LineSearch, LossKind, StepScope, TrainingForm,
@@ -598,17 +598,25 @@ fn penalties_need_second_order_steps() {
     }
 }
 
-/// The defaults are second-order steps where the loss and the algorithm support them; `paper` has the defaults of the
-/// paper.
+/// The defaults are second-order steps where the loss and the algorithm support them, for few labels like those for
+/// numbers; `paper` has the defaults of the paper.
 #[test]
 fn defaults_are_second_order_where_they_can_be() {
-    let (x, y) = labelled(4, 40);
+    let (x, few) = labelled(4, 40);
+    assert!(few.ncols() <= 10);
+    let copies = [few.view(); 4];
+    check_defaults(&x, &concatenate(Axis(1), &copies).unwrap(), (1.0, 1.0));
+    check_defaults(&x, &few, (5.0, 0.5));
+}
+
+/// Checks the defaults, given those of the penalty and of the fraction of samples for labels.
+fn check_defaults(x: &Array2<f32>, y: &Array2<f32>, of_labels: (f64, f64)) {
     let fit = |params: BoostingParams| {
         let params = BoostingParams {
             iterations: 5,
             ..params
         };
-        try_fit(params, &x, &y).unwrap()
+        try_fit(params, x, y).unwrap()
     };
     for algorithm in Algorithm::ALL {
         for loss in PAPER_LOSSES {
@@ -631,7 +639,7 @@ fn defaults_are_second_order_where_they_can_be() {
             let (leaf_l2, subsample) = match loss {
                 _ if is_shared || !has_curvature => (0.0, 1.0),
                 LossKind::Square => (5.0, 0.5),
-                _ => (1.0, 1.0),
+                _ => of_labels,
             };
             let explicit = BoostingParams {
                 line_search: Some(search),

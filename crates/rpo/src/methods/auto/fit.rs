@@ -240,11 +240,11 @@ impl Search<'_> {
     }
 
     /// The seconds since the start of the search at which a trial that begins now is stopped: while there is still time
-    /// for the last fits, and for other trials if it takes far longer than expected. `None` for no limit.
+    /// for the last fits, and for other trials if it takes far longer than expected. `None` for no limit, and for the
+    /// first trial, so that there is a result.
     fn deadline(&self, configuration: &Configuration) -> Option<f64> {
         let last = self.last()?;
-        // Nothing is known of the first trial, which is that of the cheapest configuration.
-        let expected = self.expected(configuration).unwrap_or(0.0) * self.cost_of_folds;
+        let expected = self.expected(configuration)? * self.cost_of_folds;
         Some(stopped_at(self.seconds(), last, expected))
     }
 
