@@ -71,6 +71,9 @@ pub enum CliError {
     /// Work that was interrupted before it had a result.
     #[error("interrupted before any setting was scored")]
     Interrupted,
+    /// A server of lines that was interrupted, which may have left requests unread.
+    #[error("interrupted")]
+    InterruptedServer,
     #[error("standard input: {0}")]
     Input(#[source] io::Error),
     #[error("cannot serve at {address}: {source}")]
@@ -99,7 +102,7 @@ impl CliError {
     /// The status of the process: as the shell returns it for a program that was interrupted.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Interrupted => INTERRUPTED.into(),
+            Self::Interrupted | Self::InterruptedServer => INTERRUPTED.into(),
             _ => ExitCode::FAILURE,
         }
     }

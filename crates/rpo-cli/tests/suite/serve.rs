@@ -308,11 +308,12 @@ impl Server {
     }
 
     pub(crate) fn start_at(address: &str, folder: &Folder, options: &str) -> Self {
-        let mut child = folder
-            .command(&format!("serve --http {address} {options}"))
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Self::of(&mut folder.command(&format!("serve --http {address} {options}")))
+    }
+
+    /// The server that a command starts.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         out.read_line(&mut line).unwrap();
@@ -522,6 +523,66 @@ pub(crate) fn slow(folder: &Folder) -> (&'static str, impl Fn(usize) -> String) 
         json!({"rows": (0..n).map(row).collect::<Vec<_>>(), "explain": 2}).to_string()
     };
     ("--model slow.rpo --background slow.csv", request)
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_lets_the_line_in_progress_be_answered() {
+    use std::os::unix::process::ExitStatusExt;
+    let folder = Folder::new();
+    let (options, request) = slow(&folder);
+    // Starts a server, which has answered a line and then gets another one.
+    let start = |then: &str| {
+        let mut command = folder.command(&format!("serve {options} --threads 1"));
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(format!("[]\n{then}").as_bytes()).unwrap();
+        let mut line = String::new();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
+        assert_eq!(line, "{\"predictions\":[]}\n");
+        std::thread::sleep(Duration::from_millis(300));
+        (child, input, out)
+    };
+    let terminate = |child: &Child| {
+        let id = child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-TERM", &id])
+                .status()
+                .unwrap()
+                .success()
+        );
+    };
+    let ended = |(mut child, input, mut out): (Child, _, BufReader<_>)| {
+        let (mut rest, mut errors) = (String::new(), String::new());
+        out.read_to_string(&mut rest).unwrap();
+        child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        // The end of the input would end the server, too.
+        let status = child.wait().unwrap();
+        drop::<std::process::ChildStdin>(input);
+        (status, rest, errors)
+    };
+    let line = format!("{}\n", request(500));
+    let served = start(&format!("{line}[]\n"));
+    terminate(&served.0);
+    let (status, rest, errors) = ended(served);
+    assert_eq!(status.code(), Some(130), "{errors}");
+    assert!(rest.starts_with("{\"predictions\":[{") && rest.ends_with("]}\n"));
+    assert_eq!(rest.lines().count(), 1);
+    assert!(errors.contains("interrupt again to end at once"), "{errors}");
+    // A second signal ends it at once, as the first does where no request is in progress.
+    let served = start(&line);
+    terminate(&served.0);
+    std::thread::sleep(Duration::from_millis(100));
+    terminate(&served.0);
+    let (status, rest, _) = ended(served);
+    assert_eq!((status.signal(), rest.as_str()), (Some(15), ""));
+    let served = start("");
+    terminate(&served.0);
+    let (status, rest, _) = ended(served);
+    assert_eq!((status.signal(), rest.as_str()), (Some(15), ""));
 }
 
 /// A prediction that takes longer than the timeout is waited for, unless there is a second signal.
