@@ -31,6 +31,7 @@ mod real;
 mod refusals;
 mod relabel;
 mod serve;
+mod serve_connections;
 mod serve_limits;
 mod stability;
 mod standard_output;

@@ -1,33 +1,33 @@
 //! The HTTP server.
 
+use super::bodies::{Bodies, RequestBody};
+use super::client::{Client, Phase};
+use super::places::Places;
 use super::problem::Problem;
 use super::service::Service;
 use super::stream::Stream;
+use super::unless::unless;
 use crate::error::CliError;
 use crate::interrupt;
 use crate::output::{note, print};
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, EXPECT, HeaderMap, HeaderValue};
+use hyper::header::{ALLOW, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, EXPECT, HeaderMap, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioTimer;
+use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::GracefulShutdown;
 use rpo::core::text::cut;
 use std::convert::Infallible;
-use std::future::poll_fn;
-use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Poll;
 use std::time::Duration;
-use tokio::io::Interest;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 /// The page that shows predictions.
 const PAGE: &str = include_str!("page.html");
@@ -44,6 +44,8 @@ pub(super) struct Limits {
     pub(super) connections: usize,
     /// Time limit for a request to arrive, for its wait for other requests, and for the client to go on reading.
     pub(super) time: Duration,
+    /// Time limit for a connection without a request.
+    pub(super) idle: Duration,
 }
 
 /// State that all connections share.
@@ -51,6 +53,8 @@ pub(super) struct Limits {
 struct Server {
     service: Service,
     limits: Limits,
+    places: Arc<Places>,
+    bodies: Bodies,
     /// A permit for each prediction that may run concurrently.
     turns: Semaphore,
 }
@@ -69,6 +73,8 @@ pub(super) fn serve(service: Service, address: &str, limits: Limits) -> Result<(
     let server = Arc::new(Server {
         service,
         limits,
+        places: Arc::new(Places::new(limits.connections, limits.idle)),
+        bodies: Bodies::new(limits.bytes, limits.time),
         turns: Semaphore::new(threads),
     });
     let ended = runtime.block_on(listen(server, address));
@@ -87,37 +93,17 @@ async fn listen(server: Arc<Server>, address: &str) -> Result<(), CliError> {
         "listening on http://{}\n",
         listener.local_addr().map_err(failed)?
     ))?;
-    let connections = Arc::new(Semaphore::new(server.limits.connections));
     let graceful = GracefulShutdown::new();
     let mut stopped = pin!(stop.notified());
-    loop {
-        let mut accept = pin!(async {
-            let permit = Arc::clone(&connections).acquire_owned().await;
-            (permit, listener.accept().await)
-        });
-        let accepted = poll_fn(|context| match stopped.as_mut().poll(context) {
-            Poll::Ready(()) => Poll::Ready(None),
-            Poll::Pending => accept.as_mut().poll(context).map(Some),
-        });
-        let stream = match accepted.await {
-            None => break,
-            Some((Ok(permit), Ok((stream, _)))) => (permit, stream),
-            // For example too many open files, which may be closed soon.
-            Some(_) => {
-                sleep(Duration::from_millis(50)).await;
-                continue;
-            }
-        };
-        let (permit, stream) = stream;
-        // For example too many open files.
-        let Ok((stream, client)) = twice(stream) else {
-            continue;
-        };
-        let connection = graceful.watch(connection(Arc::clone(&server), stream, client));
+    while let Some((stream, place)) = unless(stopped.as_mut(), server.places.next(&listener))
+        .await
+        .flatten()
+    {
+        let connection = graceful.watch(connection(Arc::clone(&server), stream));
         tokio::spawn(async move {
             // A client that disconnected is not an error of the server.
             let _ = connection.await;
-            drop(permit);
+            drop(place);
         });
     }
     drop(listener);
@@ -130,42 +116,43 @@ async fn listen(server: Arc<Server>, address: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Returns two handles of a connection.
-fn twice(stream: TcpStream) -> io::Result<(TcpStream, TcpStream)> {
-    let stream = stream.into_std()?;
-    let other = stream.try_clone()?;
-    Ok((TcpStream::from_std(stream)?, TcpStream::from_std(other)?))
-}
-
 fn connection(
     server: Arc<Server>,
     stream: TcpStream,
-    client: TcpStream,
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send {
     // Responses are small and should be sent without delay.
     let _ = stream.set_nodelay(true);
-    let time = server.limits.time;
-    let client = Arc::new(client);
+    let client = Arc::new(Client::new(stream));
+    let stream = Stream::new(
+        Arc::clone(&client),
+        Arc::clone(&server.places),
+        server.limits.time,
+    );
     let handle = move |request| {
         let (server, client) = (Arc::clone(&server), Arc::clone(&client));
-        async move { Ok::<_, Infallible>(server.handle(request, client).await) }
+        async move {
+            client.set_phase(Phase::Busy);
+            let mut response = Arc::clone(&server).handle(request, &client).await;
+            client.set_phase(Phase::Idle);
+            if server.places.are_wanted() {
+                let close = HeaderValue::from_static("close");
+                response.headers_mut().insert(CONNECTION, close);
+            }
+            Ok::<_, Infallible>(response)
+        }
     };
     let mut builder = http1::Builder::new();
     builder
-        .timer(TokioTimer::new())
-        .header_read_timeout(time)
+        // The stream limits it, apart from the time between requests.
+        .header_read_timeout(None)
         // Clients may close their side after the request, as `nc -N` does.
         .half_close(true)
         .max_buf_size(MAX_HEAD);
-    builder.serve_connection(Stream::new(stream, time), service_fn(handle))
+    builder.serve_connection(TokioIo::new(stream), service_fn(handle))
 }
 
 impl Server {
-    async fn handle(
-        self: Arc<Self>,
-        request: Request<Incoming>,
-        client: Arc<TcpStream>,
-    ) -> Response<Full<Bytes>> {
+    async fn handle(self: Arc<Self>, request: Request<Incoming>, client: &Client) -> Response<Full<Bytes>> {
         let (head, mut body) = request.into_parts();
         let problem = match Arc::clone(&self).respond(&head, &mut body, client).await {
             Ok(response) => return response,
@@ -199,7 +186,7 @@ impl Server {
         self: Arc<Self>,
         head: &Parts,
         body: &mut Incoming,
-        client: Arc<TcpStream>,
+        client: &Client,
     ) -> Result<Response<Full<Bytes>>, Problem> {
         let json = "application/json";
         // A response to HEAD is sent without a body.
@@ -213,7 +200,7 @@ impl Server {
             }
             (&Method::POST, "/predict") => {
                 check_encoding(&head.headers)?;
-                let body = self.body(body).await?;
+                let body = self.bodies.read(body).await?;
                 let (status, text) = self.predict(body, client).await?;
                 Ok(response(status, json, text))
             }
@@ -225,49 +212,25 @@ impl Server {
         }
     }
 
-    async fn body(&self, body: &mut Incoming) -> Result<Bytes, Problem> {
-        let limit = self.limits.bytes;
-        if body.size_hint().lower() > limit as u64 {
-            return Err(Problem::TooLong { limit });
-        }
-        match timeout(self.limits.time, Limited::new(body, limit).collect()).await {
-            Err(_) => Err(Problem::Late),
-            Ok(Err(e)) if e.is::<LengthLimitError>() => Err(Problem::TooLong { limit }),
-            Ok(Err(e)) => Err(Problem::Request(e.to_string())),
-            Ok(Ok(body)) => Ok(body.to_bytes()),
-        }
-    }
-
-    async fn predict(self: Arc<Self>, body: Bytes, client: Arc<TcpStream>) -> Result<(u16, String), Problem> {
-        let turn = timeout(self.limits.time, self.turns.acquire()).await;
+    async fn predict(self: Arc<Self>, body: RequestBody, client: &Client) -> Result<(u16, String), Problem> {
+        let turn = timeout(self.limits.time, self.turns.acquire());
+        // Nobody gets a response on a connection that was reset meanwhile.
+        let turn = unless(client.reset(), turn).await.ok_or(Problem::GivenUp)?;
         let _turn = turn.map_err(|_| Problem::Busy)?.map_err(|_| Problem::Internal)?;
         let server = Arc::clone(&self);
         let is_given_up = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&is_given_up);
-        let time = self.limits.time;
-        let watch = tokio::spawn(async move {
-            gone(&client, time).await;
-            flag.store(true, Ordering::Relaxed);
-        });
-        let work = tokio::task::spawn_blocking(move || server.service.respond(&body, &is_given_up));
-        let done = work.await;
-        watch.abort();
+        let work = move || server.service.respond(&body.text, &flag);
+        let mut work = pin!(tokio::task::spawn_blocking(work));
+        let done = match unless(client.gone(self.limits.time), work.as_mut()).await {
+            Some(done) => done,
+            None => {
+                is_given_up.store(true, Ordering::Relaxed);
+                work.await
+            }
+        };
         done.map_err(|_| Problem::Internal)
     }
-}
-
-/// Returns some time after a client closed its side of the connection. Clients may do so and wait for their response, and
-/// those that have gone cannot be told from them.
-async fn gone(client: &TcpStream, time: Duration) {
-    while client
-        .ready(Interest::READABLE)
-        .await
-        .is_ok_and(|ready| !ready.is_read_closed())
-    {
-        // What can be read is for later.
-        sleep(Duration::from_secs(1)).await;
-    }
-    sleep(time).await;
 }
 
 /// Refuses bodies that are compressed, which would be taken for damaged JSON.

@@ -1,13 +1,17 @@
 //! `rpo serve`.
 
+mod bodies;
+mod client;
 mod http;
 mod json;
 mod lines;
+mod places;
 mod problem;
 mod request;
 mod rows;
 mod service;
 mod stream;
+mod unless;
 
 use crate::error::CliError;
 use crate::options::{BackgroundOptions, ThreadOptions, UnseenOptions};
@@ -23,6 +27,9 @@ const MAX_BYTES: NonZeroUsize = NonZeroUsize::new(16 << 20).expect("not 0");
 const MAX_ROWS: NonZeroUsize = NonZeroUsize::new(10_000).expect("not 0");
 /// Some 20 to 40 MB of JSON.
 const MAX_VALUES: NonZeroUsize = NonZeroUsize::new(2_000_000).expect("not 0");
+/// Longer than the 60 seconds for which proxies keep their connections: one that the server ends first may lose a
+/// request.
+const IDLE: Duration = Duration::from_secs(75);
 /// The machine on which addresses without a host are.
 const THIS_MACHINE: &str = "127.0.0.1";
 
@@ -55,7 +62,8 @@ pub(crate) struct Serve {
     )]
     http: Option<String>,
 
-    /// Largest size of a request in bytes.
+    /// Largest size of a request in bytes. By HTTP, the requests of all clients together take at most eight times this
+    /// memory, and 256 KiB for each connection; larger ones wait for it up to --timeout. Responses come on top.
     #[arg(long, value_name = "BYTES", default_value_t = MAX_BYTES)]
     max_bytes: NonZeroUsize,
 
@@ -73,7 +81,8 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "N", requires = "background")]
     max_explained: Option<NonZeroUsize>,
 
-    /// Largest number of concurrent connections; others wait. [default: 256]
+    /// Largest number of concurrent connections. While clients wait for one, connections are closed after their next
+    /// response, or when they are idle. [default: 256]
     #[arg(long, value_name = "N", requires = "http")]
     max_connections: Option<NonZeroUsize>,
 
@@ -82,6 +91,11 @@ pub(crate) struct Serve {
     /// 10]
     #[arg(long, value_name = "SECONDS", requires = "http", value_parser = parse_seconds)]
     timeout: Option<Duration>,
+
+    /// Seconds after which an idle connection is closed; after one second while clients wait for a connection. Proxies
+    /// should keep their connections for less, or requests may be lost. [default: 75]
+    #[arg(long, value_name = "SECONDS", requires = "http", value_parser = parse_seconds)]
+    idle_timeout: Option<Duration>,
 
     #[command(flatten)]
     background: BackgroundOptions,
@@ -134,6 +148,7 @@ impl Serve {
                     bytes: self.max_bytes.get(),
                     connections: self.max_connections.map_or(256, NonZeroUsize::get),
                     time: self.timeout.unwrap_or(Duration::from_secs(10)),
+                    idle: self.idle_timeout.unwrap_or(IDLE),
                 };
                 http::serve(service, address, limits)
             }
