@@ -8,8 +8,9 @@ use rpo::metrics::Metric;
 /// categories or small counts are equal by chance.
 const MANY_SAMPLES: usize = 1000;
 const MOST_COPIES: usize = 10;
-/// Largest part of the values of a number that may be the same without a note where intervals are found.
-const MOST_EQUAL: f64 = 0.1;
+/// Largest part of the values of a number that may be the same without a note where intervals are found. Small counts have
+/// fewer equal values.
+const MOST_EQUAL: f64 = 0.3;
 
 /// Notes that samples repeat earlier ones, where scores or intervals are found on withheld samples.
 pub(crate) fn note_copies(data: &Dataset) {

@@ -94,11 +94,11 @@ fn units_decide_no_splits_of_boosting() {
 /// Rare counts are learned beside frequent ones that depend on other features.
 #[test]
 fn frequent_counts_do_not_starve_rare_ones() {
-    let (x, signs) = regression(31, 600);
+    let (x, levels) = regression(31, 600);
     let means = [0.5_f32, 5000.0, 3000.0, 8000.0];
-    // Each count is one of two numbers, by the sign of another output.
+    // Each count is one of two numbers, by the level of another output.
     let count = |(i, j): (usize, usize)| {
-        let doubled = if signs[[i, j]] > 0.0 { 2.0 } else { 0.5 };
+        let doubled = if levels[[i, j]] > 12.0 { 2.0 } else { 0.5 };
         // Rare counts alternate between the two whole numbers beside their mean.
         let mean = means[j] * doubled;
         if j == 0 {

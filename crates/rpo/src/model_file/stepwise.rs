@@ -73,10 +73,11 @@ impl CraftmlFile {
         training: &Dataset,
         destination: &StreamDestination<'_>,
     ) -> Result<u64, ModelFileError> {
-        let summary = TrainingSummary::of(training);
+        let mut summary = TrainingSummary::of(training);
         let mut schema = Schema::from(training);
         if let Some((pipeline, unprepared)) = destination.pipeline {
             schema = schema.with_features_of(unprepared);
+            summary = summary.with_features_of(unprepared);
             pipeline.store(&mut self.writer)?;
         }
         let (trees, mut writer) = (std::mem::take(&mut self.trees), std::mem::take(&mut self.writer));

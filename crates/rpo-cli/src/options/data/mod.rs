@@ -5,6 +5,7 @@ mod classes;
 mod format;
 mod input;
 mod left_out;
+mod newly_missing;
 mod not_read;
 mod rounded;
 mod source;

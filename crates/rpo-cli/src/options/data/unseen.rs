@@ -1,6 +1,6 @@
-//! Features that are unlike those of the training: values of categories that it did not have, columns without values, and
-//! values that are missing where none was.
+//! Features that are unlike those of the training: values of categories that it did not have, and columns without values.
 
+use super::newly_missing::note_newly_missing;
 use crate::error::CliError;
 use crate::output::{first_of, note};
 use clap::{Args, ValueEnum};
@@ -33,21 +33,16 @@ impl UnseenOptions {
     /// training. Unseen values are refused if the model needs every feature.
     pub(crate) fn check(&self, model: &Model, data: &Dataset, name: &str) -> Result<(), CliError> {
         note_empty(model, data);
-        note_newly_missing(model, data);
-        let schema = model.schema();
         let misfit = |source| CliError::Fit {
             data: name.to_owned(),
             source,
         };
-        let unseen = schema.unseen_values(data).map_err(misfit)?;
+        let unseen = model.schema().unseen_values(data).map_err(misfit)?;
+        note_newly_missing(model, data, &unseen);
         let Some(first) = unseen.first() else {
             return Ok(());
         };
-        let can_predict = || {
-            let sample = data.select_samples(&[first.sample]).map_err(ModelError::from)?;
-            model.predict(schema.align_features(&sample)?.as_ref().into())
-        };
-        if self.refuses() || can_predict().is_err() {
+        if self.refuses() || !can_predict(model, data, first.sample) {
             return Err(misfit(ModelError::UnknownValue {
                 row: first.sample,
                 name: first.feature.clone(),
@@ -74,6 +69,15 @@ impl UnseenOptions {
     }
 }
 
+/// Returns true if a model predicts for a sample.
+pub(super) fn can_predict(model: &Model, data: &Dataset, sample: usize) -> bool {
+    let predict = || {
+        let sample = data.select_samples(&[sample]).map_err(ModelError::from)?;
+        model.predict(model.schema().align_features(&sample)?.as_ref().into())
+    };
+    predict().is_ok()
+}
+
 /// Number of samples from which on a feature without any value is no coincidence.
 const FEW: usize = 20;
 
@@ -88,34 +92,6 @@ fn note_empty(model: &Model, data: &Dataset) {
     if let Some(feature) = first_of(&used.collect::<Vec<_>>()) {
         note(&format!(
             "feature {feature} has no value in any of the {} samples",
-            data.n_samples()
-        ));
-    }
-}
-
-/// Notes features that were never missing in training and are missing here in some samples: the model did not learn what
-/// to predict then.
-fn note_newly_missing(model: &Model, data: &Dataset) {
-    let Some(known) = &model.training().missing_features else {
-        return;
-    };
-    let counts = data.features().view().missing_counts(None);
-    let is_partly_missing = |feature: &usize| (1..data.n_samples()).contains(&counts[*feature]);
-    let mut new: Vec<usize> = (0..counts.len()).filter(is_partly_missing).collect();
-    if new.is_empty() {
-        return;
-    }
-    let used = model.schema().feature_names.positions(data.feature_names());
-    new.retain(|feature| used[*feature].is_some_and(|used| known.binary_search(&(used as u32)).is_err()));
-    let names: Vec<_> = new
-        .iter()
-        .filter_map(|feature| data.feature_names().get(*feature))
-        .collect();
-    if let (Some(name), Some(first)) = (first_of(&names), new.first()) {
-        note(&format!(
-            "feature {name} is missing in {} of {} samples and was in none of the training: what is predicted for them \
-             may be far off",
-            counts[*first],
             data.n_samples()
         ));
     }
