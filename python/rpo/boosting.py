@@ -382,7 +382,7 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         Notes
         -----
         Leaf values are shrunk by the penalty `params={"leaf_l2": ...}`, by default 5 for the squared error and for at most
-        10 labels or classes, and 1 otherwise, which is added to the sum of the weights (times curvatures) of a leaf. It is on the scale of the
+        4 labels or classes, and 1 otherwise, which is added to the sum of the weights (times curvatures) of a leaf. It is on the scale of the
         weights: with weights that sum to 1, the model learns almost nothing. Multiply such weights by the number of
         samples, or set the penalty to 0.
         """
@@ -609,7 +609,7 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         Notes
         -----
         Leaf values are shrunk by the penalty `params={"leaf_l2": ...}`, by default 5 for the squared error and for at most
-        10 labels or classes, and 1 otherwise, which is added to the sum of the weights (times curvatures) of a leaf. It is on the scale of the
+        4 labels or classes, and 1 otherwise, which is added to the sum of the weights (times curvatures) of a leaf. It is on the scale of the
         weights: with weights that sum to 1, the model learns almost nothing. Multiply such weights by the number of
         samples, or set the penalty to 0.
         """

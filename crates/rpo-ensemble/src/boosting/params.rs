@@ -93,7 +93,7 @@ pub struct BoostingParams {
     pub step_scope: Option<StepScope>,
     /// L2 penalty λ of leaf values, as XGBoost's `lambda`: a leaf value is G / (H + λ), where G and H are the sums of
     /// the negative gradients and of the second derivatives of its samples. For Newton steps per leaf; by default 5 for
-    /// outputs with the square loss and for at most 10 outputs that are all labels or classes, and 1 for others.
+    /// outputs with the square loss and for at most 4 outputs that are all labels or classes, and 1 for others.
     ///
     /// For the square loss, λ is a number of samples: a leaf of 5 samples takes half a step. With rare counts and heavy
     /// tails, a leaf of fewer samples is hardly informative. For Newton steps per leaf. On the scale of XGBoost's
@@ -120,7 +120,7 @@ pub struct BoostingParams {
     #[schemars(range(min = 0.0))]
     pub min_split_gain: f64,
     /// Fraction of the samples, in (0, 1], that the trees of a step grow on, drawn anew without replacement. By default
-    /// 0.5 for Newton steps per leaf if an output has the square loss, all losses are poisson or tweedie, or at most 10
+    /// 0.5 for Newton steps per leaf if an output has the square loss, all losses are poisson or tweedie, or at most 4
     /// outputs are all labels or classes, otherwise 1, as in the paper.
     ///
     /// Half of the samples, with [`leaf_l2`](Self::leaf_l2) = 5, score better on most numeric data sets. Leaf values

@@ -27,7 +27,7 @@ use second_order::{check_no_penalty, penalties};
 
 /// Largest number of outputs for which boosting of labels has the defaults of numbers: with many labels, what one overfits
 /// another corrects, in trees that they share, and rare labels need every sample.
-const FEW_LABELS: usize = 10;
+const FEW_LABELS: usize = 4;
 
 /// Checked parameters with their defaults filled in.
 pub(super) struct Resolved {
