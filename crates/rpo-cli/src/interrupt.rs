@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The status of a process that ended because it was interrupted, as shells return it: 128 and the number of the signal.
+/// The status of a process that ends by itself after a signal, whichever it was, as shells return it for Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Called by the first signal instead of ending the process.
@@ -75,8 +75,11 @@ pub(crate) fn watch() {
     };
     let watching = move || {
         for signal in signals.forever().filter(|signal| *signal != SIGXFSZ) {
-            let mut instead = INSTEAD.lock().unwrap_or_else(PoisonError::into_inner);
-            let instead = instead.take_if(|instead| signal == SIGINT || !instead.is_by_hand);
+            let acts = |instead: &mut Instead| signal == SIGINT || !instead.is_by_hand;
+            let instead = INSTEAD
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take_if(acts);
             if let Some(instead) = instead {
                 (instead.stop)();
                 continue;

@@ -73,7 +73,12 @@ impl Model {
             "the model is not a forest, whose leaves predict means of outputs",
         ))?;
         let schema = self.schema().with_outputs_of(&data);
-        let (pipeline, training) = (self.pipeline().cloned(), TrainingSummary::of(&data));
+        let mut training = TrainingSummary::of(&data);
+        // Splits were found when the trees grew.
+        training
+            .missing_features
+            .clone_from(&self.training().missing_features);
+        let pipeline = self.pipeline().cloned();
         let mut model = Self::from_parts(predictor, schema, pipeline, training, SOFTWARE.to_owned())?;
         model.parameters = self.parameters.clone();
         model.parameters.retain(|name, _| !DecisionParams::has(name));

@@ -233,9 +233,9 @@ fn open(path: &Path) -> Result<(File, Option<(Part, PathBuf)>), TargetError> {
     let (file, part) =
         Part::create(folder_of(&target), path).map_err(|e| error("write into its folder", &e))?;
     if let Some(earlier) = earlier {
-        keep_owner(&file, &earlier);
         let kept = file.set_permissions(earlier.permissions());
         kept.map_err(|e| error("keep the permissions of the earlier file", &e))?;
+        keep_owner(&file, &earlier);
     }
     Ok((file, Some((part, target))))
 }

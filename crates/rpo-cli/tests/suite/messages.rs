@@ -390,6 +390,12 @@ fn doubtful_scores_intervals_and_predictions_are_noted() {
     let newly = "note: feature \"x\" is missing in 4 of 60 samples and was in none of the training: what is predicted for \
                  them may be far off\n";
     assert_eq!(notes("predict --data gaps.csv --model m.rpo --out p.csv"), newly);
+    folder.write("one.csv", "x,w,y\n,1,2\n");
+    let of_one = notes("predict --data one.csv --model m.rpo --out p.csv");
+    assert!(
+        of_one.starts_with("note: feature \"x\" is missing in 1 of 1 samples and was in none"),
+        "{of_one}"
+    );
     assert_eq!(trained("gaps.csv", ""), "");
     assert_eq!(notes("predict --data gaps.csv --model m.rpo --out p.csv"), "");
     let equal = "note: 75 % of the values of \"y\" are 0, which an interval includes or excludes all at once: intervals may \

@@ -2,6 +2,7 @@
 
 use super::loss::{Objective, OutputLoss};
 use super::state::Outputs;
+use crate::missing::observed_sums;
 use crate::scaling::OutputScaling;
 
 /// Returns, for each output, the factor of its residuals r = −∂ℓ/∂f, so that the gains of all outputs are comparable;
@@ -19,50 +20,102 @@ pub(super) fn factors(
     initial: &[f64],
 ) -> Option<Vec<f32>> {
     let mut factors = scaling.factors(outputs.y.reborrow(), Some(outputs.weights))?;
+    let is_at_constant =
+        |output: usize| objective.of(output).has_unit() && !objective.of(output).is_quadratic();
+    let mut of_others = Vec::new();
+    if (0..factors.len()).any(is_at_constant) {
+        of_others = at_constants(is_second_order, objective, outputs, initial);
+    }
     for (output, factor) in factors.iter_mut().enumerate() {
-        let loss = objective.of(output);
-        if !loss.has_unit() {
+        if !objective.of(output).has_unit() {
             *factor = 1.0;
-        } else if !loss.is_quadratic() {
-            *factor = at_constant(loss, is_second_order, outputs, output, initial[output]);
+        } else if is_at_constant(output) {
+            *factor = of_others[output].factor();
         }
     }
     Some(factors)
 }
 
-/// Returns √(h̄ / Var r) over the samples in which the output is observed; 1 if the targets differ only by rounding.
-fn at_constant(
-    loss: &OutputLoss,
-    is_second_order: bool,
-    outputs: &Outputs<'_>,
-    output: usize,
-    score: f64,
-) -> f32 {
-    let OutputLoss::Alone(loss) = loss else {
-        return 1.0;
+/// Sums over the samples in which an output is observed.
+#[derive(Clone, Copy)]
+struct Sums {
+    weight: f64,
+    residual: f64,
+    squares: f64,
+    curvature: f64,
+    least: f64,
+    largest: f64,
+}
+
+impl Sums {
+    const NONE: Self = Self {
+        weight: 0.0,
+        residual: 0.0,
+        squares: 0.0,
+        curvature: 0.0,
+        least: f64::INFINITY,
+        largest: f64::NEG_INFINITY,
     };
-    let n = outputs.n_rows();
-    let (mut y, mut weights) = (vec![0.0; n], vec![0.0; n]);
-    outputs.copy_column(output, &mut y, &mut weights);
-    let (mut least, mut largest) = (f64::INFINITY, f64::NEG_INFINITY);
-    let (mut total, mut sum, mut squares, mut curvature) = (0.0, 0.0, 0.0, 0.0);
-    for (&y, &weight) in y.iter().zip(&weights).filter(|(_, weight)| **weight > 0.0) {
-        (least, largest) = (least.min(y), largest.max(y));
-        let r = loss.residual(y, score);
-        total += weight;
-        sum += weight * r;
-        squares += weight * r * r;
+
+    fn add(&mut self, y: f64, r: f64, h: f64, weight: f64) {
+        if weight > 0.0 {
+            (self.least, self.largest) = (self.least.min(y), self.largest.max(y));
+            self.weight += weight;
+            self.residual += weight * r;
+            self.squares += weight * r * r;
+            self.curvature += weight * h;
+        }
+    }
+
+    /// Returns √(h̄ / Var r); 1 if the targets differ only by rounding.
+    fn factor(self) -> f32 {
+        let variance = self.squares - self.residual * self.residual / self.weight;
+        let factor = (self.curvature / variance).sqrt() as f32;
+        let is_constant = self.largest - self.least <= 1e-6 * self.largest.abs();
+        if factor.is_normal() && !is_constant {
+            factor
+        } else {
+            1.0
+        }
+    }
+}
+
+/// Returns the sums of each output at its constant score.
+fn at_constants(
+    is_second_order: bool,
+    objective: &Objective,
+    outputs: &Outputs<'_>,
+    initial: &[f64],
+) -> Vec<Sums> {
+    let add = |sums: &mut Sums, output: usize, y: f64, weight: f64| {
+        let OutputLoss::Alone(loss) = objective.of(output) else {
+            return;
+        };
+        let score = initial[output];
         let h = loss.curvature(y, score).filter(|_| is_second_order);
-        curvature += weight * h.unwrap_or(1.0);
+        sums.add(y, loss.residual(y, score), h.unwrap_or(1.0), weight);
+    };
+    let (y, weights) = (outputs.y.reborrow(), outputs.weights);
+    let mut all = vec![Sums::NONE; outputs.n_outputs()];
+    for row in 0..outputs.n_rows() {
+        y.for_each_in_row(row, |output, value| {
+            if !value.is_nan() {
+                let output = output as usize;
+                add(
+                    &mut all[output],
+                    output,
+                    f64::from(value),
+                    f64::from(weights[row]),
+                );
+            }
+        });
     }
-    let variance = squares - sum * sum / total;
-    let factor = (curvature / variance).sqrt() as f32;
-    let is_constant = largest - least <= 1e-6 * largest.abs();
-    if factor.is_normal() && !is_constant {
-        factor
-    } else {
-        1.0
+    // Entries that are not stored are 0.
+    let stored = observed_sums(y, Some(weights));
+    for (output, (sums, stored)) in all.iter_mut().zip(stored).enumerate() {
+        add(sums, output, 0.0, stored.absent);
     }
+    all
 }
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ fn frequent_counts_do_not_starve_rare_ones() {
     for algorithm in [Algorithm::Gbmort, Algorithm::GbrtRelabelRpo] {
         let error = |scale_outputs| {
             let params = BoostingParams {
-                iterations: 20,
+                iterations: 60,
                 loss: Some(LossKind::Poisson),
                 max_leaves: Some(3),
                 max_features: MaxFeatures::All,

@@ -1,7 +1,6 @@
 //! Sources of a model's decision thresholds.
 
 use crate::align::dense_columns;
-use crate::evaluate::OutputKinds;
 use crate::{Model, ModelError};
 use ndarray::{ArrayView2, Axis};
 use rpo_core::{MatrixView, ParameterError, Predictor};
@@ -16,8 +15,8 @@ pub enum ThresholdSource<'a> {
     /// The score from which each output is predicted that is a label, one for every output; `None` means 0.5.
     Given(Option<Vec<f64>>),
     /// Found by a rule on the out-of-bag predictions for the training set, which is passed again, with the samples in the
-    /// same order; columns are found by name. Data with groups are refused. Rules find thresholds of labels that exclude
-    /// no other; of the classes of a column the one of the largest score is predicted, with thresholds of 0.5.
+    /// same order; columns are found by name. Data with groups are refused. Rules find thresholds of labels that are not
+    /// classes of a column, of which the one of the largest score is predicted, with thresholds of 0.5.
     OutOfBag(ThresholdRule, &'a Dataset),
     /// Found by a rule on the predictions for samples that the model was not fitted to; columns are found by name.
     Withheld(ThresholdRule, &'a Dataset),
@@ -79,7 +78,13 @@ impl Model {
         scores: ArrayView2<'_, f32>,
         truth: MatrixView<'_>,
     ) -> Result<Vec<f64>, ModelError> {
-        let labels = OutputKinds::of_model(self).single_labels();
+        let columns = &self.schema().class_columns;
+        let is_class = |label: &usize| columns.iter().any(|column| column.outputs().contains(label));
+        let labels: Vec<usize> = self
+            .labels()
+            .into_iter()
+            .filter(|label| !is_class(label))
+            .collect();
         if labels.is_empty() {
             return Err(nothing_to_find(rule).into());
         }

@@ -57,7 +57,7 @@ impl OutputKinds {
         &self.labels
     }
 
-    /// The labels that exclude no other, in increasing order.
+    /// The labels outside of groups, in increasing order.
     pub(crate) fn single_labels(&self) -> Vec<usize> {
         let is_single = |label: &usize| !self.groups.iter().any(|group| group.contains(label));
         self.labels.iter().copied().filter(is_single).collect()

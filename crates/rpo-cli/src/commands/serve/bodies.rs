@@ -1,6 +1,8 @@
 //! The bodies of requests, whose memory together is limited.
 
+use super::client::Client;
 use super::problem::Problem;
+use super::unless::unless;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use std::sync::Arc;
@@ -46,7 +48,7 @@ impl Bodies {
     }
 
     /// Reads a body when there is room for it.
-    pub(super) async fn read(&self, body: &mut Incoming) -> Result<RequestBody, Problem> {
+    pub(super) async fn read(&self, body: &mut Incoming, client: &Client) -> Result<RequestBody, Problem> {
         let limit = self.limit;
         if body.size_hint().lower() > limit as u64 {
             return Err(Problem::TooLong { limit });
@@ -55,7 +57,7 @@ impl Bodies {
         let most = declared.unwrap_or(SMALL.min(limit));
         let mut room = None;
         if most > SMALL {
-            room = Some(self.room(most).await?);
+            room = Some(self.room(most, client).await?);
         }
         // One piece of memory of its size is given back as a whole.
         let mut text = Vec::new();
@@ -63,7 +65,7 @@ impl Bodies {
         let mut is_whole = self.fill(body, &mut text, most).await?;
         // A body of undeclared size may become as large as any.
         if !is_whole && text.len() <= limit {
-            room = Some(self.room(limit).await?);
+            room = Some(self.room(limit, client).await?);
             let rest = limit - text.len();
             reserve(&mut text, rest)?;
             is_whole = self.fill(body, &mut text, limit).await?;
@@ -74,9 +76,11 @@ impl Bodies {
         }
     }
 
-    async fn room(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
+    async fn room(&self, bytes: usize, client: &Client) -> Result<OwnedSemaphorePermit, Problem> {
         let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX);
-        let room = timeout(self.time, Arc::clone(&self.room).acquire_many_owned(units)).await;
+        let room = timeout(self.time, Arc::clone(&self.room).acquire_many_owned(units));
+        // The body of a connection that was reset meanwhile will not arrive.
+        let room = unless(client.reset(), room).await.ok_or(Problem::GivenUp)?;
         room.map_err(|_| Problem::Busy)?.map_err(|_| Problem::Internal)
     }
 

@@ -200,7 +200,7 @@ impl Server {
             }
             (&Method::POST, "/predict") => {
                 check_encoding(&head.headers)?;
-                let body = self.bodies.read(body).await?;
+                let body = self.bodies.read(body, client).await?;
                 let (status, text) = self.predict(body, client).await?;
                 Ok(response(status, json, text))
             }

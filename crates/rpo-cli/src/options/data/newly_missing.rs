@@ -1,30 +1,39 @@
 //! Features that are missing in some samples and never were in training.
 
-use super::unseen::can_predict;
+use super::unseen::{FEW, can_predict};
 use crate::output::{first_of, note};
+use rpo::Model;
 use rpo::data::Dataset;
-use rpo::{Model, UnseenValues};
+use rpo::data::preprocess::Pipeline;
 
 /// Notes features that were never missing in training and are missing here in some samples: the model did not learn what
-/// to predict then. The unseen values of categories, which count as missing, are noted as such.
-pub(super) fn note_newly_missing(model: &Model, data: &Dataset, unseen: &[UnseenValues]) {
+/// to predict then.
+pub(super) fn note_newly_missing(model: &Model, data: &Dataset) {
     let Some(known) = &model.training().missing_features else {
         return;
     };
     let (x, names) = (data.features().view(), data.feature_names());
-    let mut counts = x.missing_counts(None);
-    for values in unseen {
-        if let Some(feature) = names.position(&values.feature) {
-            counts[feature] = counts[feature].saturating_sub(values.count);
-        }
-    }
-    let is_partly_missing = |feature: &usize| (1..data.n_samples()).contains(&counts[*feature]);
-    let mut new: Vec<usize> = (0..counts.len()).filter(is_partly_missing).collect();
+    let counts = x.missing_counts(None);
+    // Of many samples, another note names the features that none has.
+    let most = if data.n_samples() < FEW {
+        FEW
+    } else {
+        data.n_samples()
+    };
+    let is_missing = |feature: &usize| (1..most).contains(&counts[*feature]);
+    let mut new: Vec<usize> = (0..counts.len()).filter(is_missing).collect();
     if new.is_empty() {
         return;
     }
     let used = model.schema().feature_names.positions(names);
-    new.retain(|feature| used[*feature].is_some_and(|used| known.binary_search(&(used as u32)).is_err()));
+    // Those have a mean of the targets in any case.
+    let encoded: Vec<usize> = model
+        .pipeline()
+        .into_iter()
+        .flat_map(Pipeline::target_encoded)
+        .collect();
+    let is_known = |used: usize| known.binary_search(&(used as u32)).is_ok() || encoded.contains(&used);
+    new.retain(|feature| used[*feature].is_some_and(|used| !is_known(used)));
     let Some(first) = new.first() else {
         return;
     };

@@ -38,7 +38,7 @@ impl UnseenOptions {
             source,
         };
         let unseen = model.schema().unseen_values(data).map_err(misfit)?;
-        note_newly_missing(model, data, &unseen);
+        note_newly_missing(model, data);
         let Some(first) = unseen.first() else {
             return Ok(());
         };
@@ -79,7 +79,7 @@ pub(super) fn can_predict(model: &Model, data: &Dataset, sample: usize) -> bool 
 }
 
 /// Number of samples from which on a feature without any value is no coincidence.
-const FEW: usize = 20;
+pub(super) const FEW: usize = 20;
 
 /// Notes features of the model that no sample has: a source of data may have failed.
 fn note_empty(model: &Model, data: &Dataset) {

@@ -130,14 +130,12 @@ impl Estimator for AutoParams {
         let observers = context.observers();
         let mut postponed = Vec::new();
         for (position, configuration) in search.in_order(&admitted) {
-            if observers.is_stopped() {
-                break;
-            }
             let seed = self.seed.wrapping_add(position as u64);
-            match search.is_affordable(configuration) {
-                true => search.visit(configuration, seed),
-                false => postponed.push((configuration, seed)),
+            if observers.is_stopped() || !search.is_affordable(configuration) {
+                postponed.push((configuration, seed));
+                continue;
             }
+            search.visit(configuration, seed);
             observers.step();
         }
         // What was too expensive may take less time than expected.
@@ -147,6 +145,7 @@ impl Estimator for AutoParams {
                 true => search.visit(configuration, seed),
                 false => search.skip(configuration),
             }
+            observers.step();
         }
         search.finish(self)
     }

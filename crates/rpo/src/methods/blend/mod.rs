@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct BlendParams {
     /// The methods, each with options as on the command line, separated by semicolons. Members do not decide on labels:
-    /// thresholds belong to the ensemble. Default: "craftml; craftml --feature-weights idf --normalize l2;
-    /// one-vs-rest", each with `--impute median`, for labels, with extra-trees as the second where most values are not
-    /// 0; "extra-trees; random-forest; gbmort" for numbers, and for labels some of which are missing.
+    /// thresholds belong to the ensemble. Default: "craftml; craftml --feature-weights idf --normalize l2; one-vs-rest" for
+    /// labels, or "extra-trees; craftml; one-vs-rest" if there are no texts and most values are not 0, each but Extra-Trees
+    /// with `--impute median`; "extra-trees; random-forest; gbmort" for numbers, and for labels some of which are missing.
     ///
     /// The default for labels suits very many of them. That for numbers has forests beside boosting, as they lose less
     /// on rare counts; over eleven sets its R² is the best of its members' or close to it.
