@@ -63,8 +63,8 @@ impl<'a> Booster<'a> {
         seed: Seed,
         only: Option<Only>,
     ) -> Result<Self, EnsembleError> {
-        let is_second_order = params.second_order.is_some();
-        let scales = units::factors(params.scale_outputs, is_second_order, objective, outputs, initial);
+        let by_curvature = params.gains_by_curvature();
+        let scales = units::factors(params.scale_outputs, by_curvature, objective, outputs, initial);
         Ok(Self {
             params,
             objective,

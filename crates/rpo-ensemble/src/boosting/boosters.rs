@@ -61,10 +61,9 @@ impl<'a> Boosters<'a> {
         initial: &[f64],
     ) -> Result<Vec<Booster<'a>>, EnsembleError> {
         let Self { params, features, .. } = self;
-        let is_second_order = params.second_order.is_some();
         let units = units::factors(
             OutputScaling::Auto,
-            is_second_order,
+            params.gains_by_curvature(),
             self.objective,
             self.outputs,
             initial,

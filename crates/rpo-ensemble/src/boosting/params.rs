@@ -198,12 +198,12 @@ pub struct BoostingParams {
     /// Unit of the outputs while trees split: none for their own units, deviation for their standard deviations, or auto
     /// for standard deviations unless all outputs are labels.
     ///
-    /// With the outputs' own units, as in the paper, the output with the largest numbers decides all splits. Residuals r
-    /// are divided by √(Var r / h̄), where Var r is their variance before the first step and h̄ is the mean second
-    /// derivative of the loss (1 with steps that use none). For the square loss, that is the standard deviation of the
-    /// output; for counts, the square root of variance by mean. The residuals of the losses for labels and of the
-    /// absolute and quantile losses have no unit and stay as they are. Steps and leaf values are always in the outputs'
-    /// own units. For trees shared by outputs.
+    /// With the outputs' own units, as in the paper, the output with the largest numbers decides all splits. Residuals
+    /// r are divided by √(Var r / h̄), where Var r is their variance before the first step and h̄ is the mean second
+    /// derivative of the loss (1 with steps that use none, and for projected residuals). For the square loss, that is
+    /// the standard deviation of the output; for counts, that or the square root of variance by mean. The residuals of
+    /// the losses for labels and of the absolute and quantile losses have no unit and stay as they are. Steps and leaf
+    /// values are always in the outputs' own units. For trees shared by outputs.
     pub scale_outputs: OutputScaling,
     /// Seed of all randomness: subsamples, features of a node, and projections.
     pub seed: u64,

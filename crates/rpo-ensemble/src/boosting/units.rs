@@ -8,13 +8,14 @@ use crate::scaling::OutputScaling;
 /// Returns, for each output, the factor of its residuals r = −∂ℓ/∂f, so that the gains of all outputs are comparable;
 /// `None` if residuals are not scaled.
 ///
-/// With second-order gains, the factor is √(h̄ / Var r) at the constant scores, where h̄ is the mean second derivative.
-/// It makes the largest gain that any tree can have, n Var r / h̄, the same for every output. It is the reciprocal
-/// standard deviation of the target for the square loss, √μ over that deviation for Poisson, and 1 for labels. Gains
-/// without second derivatives (`is_second_order` false) have h̄ = 1. Losses whose residuals have no unit keep theirs.
+/// The factor is √(h̄ / Var r) at the constant scores. Second-order gains of single outputs (`is_by_curvature`) are divided
+/// by second derivatives, of which h̄ is the mean: the factor makes the largest gain that any tree can have, n Var r / h̄,
+/// the same for every output. For other gains, and for projections, which add residuals up, h̄ is 1. The factor is the
+/// reciprocal standard deviation of the target for the square loss, and 1 or √μ over that deviation for Poisson. Losses
+/// whose residuals have no unit have the factor 1, which is √(h̄ / Var r) for labels.
 pub(super) fn factors(
     scaling: OutputScaling,
-    is_second_order: bool,
+    is_by_curvature: bool,
     objective: &Objective,
     outputs: &Outputs<'_>,
     initial: &[f64],
@@ -24,7 +25,7 @@ pub(super) fn factors(
         |output: usize| objective.of(output).has_unit() && !objective.of(output).is_quadratic();
     let mut of_others = Vec::new();
     if (0..factors.len()).any(is_at_constant) {
-        of_others = at_constants(is_second_order, objective, outputs, initial);
+        of_others = at_constants(is_by_curvature, objective, outputs, initial);
     }
     for (output, factor) in factors.iter_mut().enumerate() {
         if !objective.of(output).has_unit() {
@@ -82,7 +83,7 @@ impl Sums {
 
 /// Returns the sums of each output at its constant score.
 fn at_constants(
-    is_second_order: bool,
+    is_by_curvature: bool,
     objective: &Objective,
     outputs: &Outputs<'_>,
     initial: &[f64],
@@ -92,7 +93,7 @@ fn at_constants(
             return;
         };
         let score = initial[output];
-        let h = loss.curvature(y, score).filter(|_| is_second_order);
+        let h = loss.curvature(y, score).filter(|_| is_by_curvature);
         sums.add(y, loss.residual(y, score), h.unwrap_or(1.0), weight);
     };
     let (y, weights) = (outputs.y.reborrow(), outputs.weights);

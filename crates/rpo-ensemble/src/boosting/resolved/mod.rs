@@ -149,6 +149,11 @@ impl Resolved {
             || (self.penalties.quadratic, self.penalties.others) != (none, none)
     }
 
+    /// Returns true if gains are those of single outputs, divided by their second derivatives.
+    pub(super) fn gains_by_curvature(&self) -> bool {
+        self.second_order.is_some() && self.projection.is_none()
+    }
+
     /// Sets the default size of trees for a number of samples.
     pub(super) fn for_samples(mut self, n_samples: usize) -> Self {
         if self.grow.max_depth.is_none() {

@@ -130,8 +130,11 @@ impl Estimator for AutoParams {
         let observers = context.observers();
         let mut postponed = Vec::new();
         for (position, configuration) in search.in_order(&admitted) {
+            if observers.is_stopped() {
+                break;
+            }
             let seed = self.seed.wrapping_add(position as u64);
-            if observers.is_stopped() || !search.is_affordable(configuration) {
+            if !search.is_affordable(configuration) {
                 postponed.push((configuration, seed));
                 continue;
             }
