@@ -381,10 +381,10 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
 
         Notes
         -----
-        Leaf values are shrunk by the penalty `params={"leaf_l2": ...}`, by default 5 for the squared error and for at most
-        4 labels or classes, and 1 otherwise, which is added to the sum of the weights (times curvatures) of a leaf. It is on the scale of the
-        weights: with weights that sum to 1, the model learns almost nothing. Multiply such weights by the number of
-        samples, or set the penalty to 0.
+        Leaf values are shrunk by the penalty `params={"leaf_l2": ...}`, by default 5 for the squared error and for at
+        most 4 labels or classes, and 1 otherwise, which is added to the sum of the weights (times curvatures) of a
+        leaf. It is on the scale of the weights: with weights that sum to 1, the model learns almost nothing. Multiply
+        such weights by the number of samples, or set the penalty to 0.
         """
         return self._fit(X, y, sample_weight, _withheld(eval_set, X_val, y_val), groups=groups)
 
@@ -608,10 +608,10 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
 
         Notes
         -----
-        Leaf values are shrunk by the penalty `params={"leaf_l2": ...}`, by default 5 for the squared error and for at most
-        4 labels or classes, and 1 otherwise, which is added to the sum of the weights (times curvatures) of a leaf. It is on the scale of the
-        weights: with weights that sum to 1, the model learns almost nothing. Multiply such weights by the number of
-        samples, or set the penalty to 0.
+        Leaf values are shrunk by the penalty `params={"leaf_l2": ...}`, by default 5 for the squared error and for at
+        most 4 labels or classes, and 1 otherwise, which is added to the sum of the weights (times curvatures) of a
+        leaf. It is on the scale of the weights: with weights that sum to 1, the model learns almost nothing. Multiply
+        such weights by the number of samples, or set the penalty to 0.
         """
         return self._fit(X, y, sample_weight, _withheld(eval_set, X_val, y_val), groups=groups)
 

@@ -47,9 +47,17 @@ pub(crate) fn run() -> anyhow::Result<()> {
             "--no-fail-fast",
         ],
     )?;
+    // With the features of the tests, so that crates are not built once more.
     checks.cargo(
         "benches",
-        &["test", "--locked", "--package", "rpo-benches", "--benches"],
+        &[
+            "test",
+            "--locked",
+            "--workspace",
+            "--all-features",
+            "--bench",
+            "*",
+        ],
     )?;
     checks.documentation()?;
     checks.cargo("dependencies", &["deny", "check", "bans", "licenses", "sources"])?;
