@@ -44,15 +44,15 @@ pub(crate) enum TrainingDifference {
     Weights,
 }
 
-impl TrainingSummary {
-    /// Summarizes a data set.
+impl OutputSummary {
+    /// Summarizes the outputs of a data set.
     pub(crate) fn of(data: &Dataset) -> Self {
         let n_samples = data.n_samples();
-        let outputs = match data.task() {
+        match data.task() {
             Task::MultiLabel => {
                 let statistics = data.label_statistics();
                 let are_missing = statistics.missing.iter().any(|&missing| missing > 0);
-                OutputSummary::Labels {
+                Self::Labels {
                     counts: statistics.counts,
                     missing: if are_missing {
                         statistics.missing
@@ -75,12 +75,32 @@ impl TrainingSummary {
                     });
                 }
                 let mean = |(sum, missing): (f64, usize)| sum / (n_samples - missing).max(1) as f64;
-                OutputSummary::Means(sums.into_iter().zip(missing).map(mean).collect())
+                Self::Means(sums.into_iter().zip(missing).map(mean).collect())
             }
-        };
+        }
+    }
+
+    /// The mean of each output over those of the samples where it is observed; for labels, the fraction of these that have
+    /// them.
+    pub(crate) fn means(&self, n_samples: usize) -> Vec<f64> {
+        match self {
+            Self::Labels { counts, missing } => {
+                let missing = missing.iter().copied().chain(std::iter::repeat(0));
+                let share =
+                    |(&count, missing): (&usize, usize)| count as f64 / (n_samples - missing).max(1) as f64;
+                counts.iter().zip(missing).map(share).collect()
+            }
+            Self::Means(means) => means.clone(),
+        }
+    }
+}
+
+impl TrainingSummary {
+    /// Summarizes a data set.
+    pub(crate) fn of(data: &Dataset) -> Self {
         Self {
-            n_samples,
-            outputs,
+            n_samples: data.n_samples(),
+            outputs: OutputSummary::of(data),
             missing_features: None,
             checksums: Some(Checksums::of(data)),
         }
@@ -191,16 +211,7 @@ impl TrainingSummary {
 
     /// The mean of each output over the samples where it is observed; for labels, the fraction of these that have them.
     pub fn output_means(&self) -> Vec<f64> {
-        match &self.outputs {
-            OutputSummary::Labels { counts, missing } => {
-                let missing = missing.iter().copied().chain(std::iter::repeat(0));
-                let share = |(&count, missing): (&usize, usize)| {
-                    count as f64 / (self.n_samples - missing).max(1) as f64
-                };
-                counts.iter().zip(missing).map(share).collect()
-            }
-            OutputSummary::Means(means) => means.clone(),
-        }
+        self.outputs.means(self.n_samples)
     }
 }
 

@@ -125,7 +125,7 @@ impl Train {
             let asked = method
                 .given("thresholds")
                 .is_some_and(|rule| !rule.is_null() && rule != "none");
-            if asked && model.thresholds().is_none() && has_single_labels(&data) {
+            if asked && model.thresholds().is_none() && !data.single_labels().is_empty() {
                 note(
                     "no thresholds were found, as the scores of the withheld samples take too much memory: labels are \
                      predicted from a score of 0.5 on",
@@ -227,15 +227,6 @@ impl Train {
             Err(source) => Err(self.fit.failed(source)),
         }
     }
-}
-
-/// Returns true if there are labels that are not classes of a column, which have no thresholds.
-fn has_single_labels(data: &Dataset) -> bool {
-    let is_class = |output: usize| {
-        let mut columns = data.class_columns().iter();
-        columns.any(|column| column.outputs().contains(&output))
-    };
-    (0..data.n_outputs()).any(|output| data.is_label(output) && !is_class(output))
 }
 
 /// Notes that a part of a forest cannot be merged, if it gets its own thresholds or intervals.

@@ -1,10 +1,10 @@
 //! Processes that are stopped or killed leave complete models.
 #![cfg(unix)]
 
-use crate::common::{Folder, xmlrepo};
+use crate::common::{Folder, send, xmlrepo};
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 /// Trains for longer than any test waits; trees are written to files as they grow.
@@ -42,17 +42,6 @@ fn begun(folder: &Folder, model: &str) -> Child {
     child
 }
 
-fn send(signal: &str, child: &Child) {
-    let id = child.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args([signal, &id])
-            .status()
-            .unwrap()
-            .success()
-    );
-}
-
 #[test]
 fn a_signal_removes_what_is_not_whole() {
     let folder = ready();
@@ -63,7 +52,7 @@ fn a_signal_removes_what_is_not_whole() {
     ] {
         let child = begun(&folder, name);
         std::thread::sleep(Duration::from_millis(200));
-        send(signal, &child);
+        send(signal, child.id());
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.signal(), Some(number), "{output:?}");
         let message = String::from_utf8(output.stderr).unwrap();
@@ -88,16 +77,19 @@ fn a_search_that_is_interrupted_saves_the_best_so_far() {
         serde_json::json!({"labels": list, "numbers": list}).to_string(),
     );
     let train = "train --data d.txt --method auto --configurations 2 --portfolio p.json --threads 1 --model m.rpo --json";
-    let mut command = folder.command(train);
-    let child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // The first configuration is fast, the second never ends.
-    std::thread::sleep(Duration::from_secs(3));
-    send("-INT", &child);
-    let output = child.wait_with_output().unwrap();
+    let ended_by = |signal: &str| {
+        let mut command = folder.command(train);
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The first configuration is fast, the second never ends.
+        std::thread::sleep(Duration::from_secs(3));
+        send(signal, child.id());
+        child.wait_with_output().unwrap()
+    };
+    let output = ended_by("-INT");
     assert!(output.status.success(), "{output:?}");
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["interrupted"], true);
@@ -112,15 +104,7 @@ fn a_search_that_is_interrupted_saves_the_best_so_far() {
 
     // A deadline is no reason to replace a model by an unfinished one.
     let model = std::fs::read(folder.path("m.rpo")).unwrap();
-    let mut command = folder.command(train);
-    let child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(Duration::from_secs(3));
-    send("-TERM", &child);
-    let output = child.wait_with_output().unwrap();
+    let output = ended_by("-TERM");
     assert_eq!(output.status.signal(), Some(15), "{output:?}");
     assert_eq!(output.stdout, b"");
     assert_eq!(std::fs::read(folder.path("m.rpo")).unwrap(), model);
@@ -201,7 +185,7 @@ fn interrupted(folder: &Folder, arguments: &str, seconds: u64) -> std::process::
         .unwrap();
     std::thread::sleep(Duration::from_secs(seconds));
     assert!(child.try_wait().unwrap().is_none(), "{arguments} ended by itself");
-    send("-INT", &child);
+    send("-INT", child.id());
     child.wait_with_output().unwrap()
 }
 
@@ -294,7 +278,7 @@ fn an_interrupted_search_keeps_what_it_found() {
     // Until the short trials are over; the last one never ends by itself.
     std::thread::sleep(Duration::from_secs(4));
     assert!(child.try_wait().unwrap().is_none(), "the search ended by itself");
-    send("-INT", &child);
+    send("-INT", child.id());
     let output = child.wait_with_output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");

@@ -472,6 +472,7 @@ fn methods_that_a_path_takes_are_listed() {
 #[cfg(unix)]
 #[test]
 fn requests_under_way_have_their_responses_before_the_end() {
+    use crate::common::send;
     let folder = Folder::new();
     trained(&folder);
     let mut server = Server::start(&folder, "--model m.rpo");
@@ -486,14 +487,7 @@ fn requests_under_way_have_their_responses_before_the_end() {
     let mut interim = [0; 25];
     stream.read_exact(&mut interim).unwrap();
     assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");
-    let pid = server.child.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-TERM", &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
+    send("-TERM", server.child.id());
     std::thread::sleep(Duration::from_millis(100));
     stream.write_all(row.as_bytes()).unwrap();
     let (status, body) = response(stream);
@@ -528,6 +522,7 @@ pub(crate) fn slow(folder: &Folder) -> (&'static str, impl Fn(usize) -> String) 
 #[cfg(unix)]
 #[test]
 fn a_signal_lets_the_line_in_progress_be_answered() {
+    use crate::common::send;
     use std::os::unix::process::ExitStatusExt;
     let folder = Folder::new();
     let (options, request) = slow(&folder);
@@ -545,16 +540,6 @@ fn a_signal_lets_the_line_in_progress_be_answered() {
         std::thread::sleep(Duration::from_millis(300));
         (child, input, out)
     };
-    let terminate = |child: &Child| {
-        let id = child.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-TERM", &id])
-                .status()
-                .unwrap()
-                .success()
-        );
-    };
     let ended = |(mut child, input, mut out): (Child, _, BufReader<_>)| {
         let (mut rest, mut errors) = (String::new(), String::new());
         out.read_to_string(&mut rest).unwrap();
@@ -566,7 +551,7 @@ fn a_signal_lets_the_line_in_progress_be_answered() {
     };
     let line = format!("{}\n", request(500));
     let served = start(&format!("{line}[]\n"));
-    terminate(&served.0);
+    send("-TERM", served.0.id());
     let (status, rest, errors) = ended(served);
     assert_eq!(status.code(), Some(130), "{errors}");
     assert!(rest.starts_with("{\"predictions\":[{") && rest.ends_with("]}\n"));
@@ -574,13 +559,13 @@ fn a_signal_lets_the_line_in_progress_be_answered() {
     assert!(errors.contains("interrupt again to end at once"), "{errors}");
     // A second signal ends it at once, as the first does where no request is in progress.
     let served = start(&line);
-    terminate(&served.0);
+    send("-TERM", served.0.id());
     std::thread::sleep(Duration::from_millis(100));
-    terminate(&served.0);
+    send("-TERM", served.0.id());
     let (status, rest, _) = ended(served);
     assert_eq!((status.signal(), rest.as_str()), (Some(15), ""));
     let served = start("");
-    terminate(&served.0);
+    send("-TERM", served.0.id());
     let (status, rest, _) = ended(served);
     assert_eq!((status.signal(), rest.as_str()), (Some(15), ""));
 }
@@ -589,33 +574,24 @@ fn a_signal_lets_the_line_in_progress_be_answered() {
 #[cfg(unix)]
 #[test]
 fn long_predictions_are_whole_before_the_end() {
+    use crate::common::send;
     use std::os::unix::process::ExitStatusExt;
     let folder = Folder::new();
     let (options, request) = slow(&folder);
-    let terminate = |server: &Server| {
-        let id = server.child.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-TERM", &id])
-                .status()
-                .unwrap()
-                .success()
-        );
-    };
     let start = || Server::start(&folder, &format!("{options} --timeout 0.2"));
     let mut server = start();
     let stream = server.send("POST", "/predict", &request(400));
     std::thread::sleep(Duration::from_millis(300));
-    terminate(&server);
+    send("-TERM", server.child.id());
     let (status, body) = response(stream);
     assert!(status == 200 && body.ends_with("]}"), "{status}");
     assert!(server.child.wait().unwrap().success());
     let mut server = start();
     let stream = server.send("POST", "/predict", &request(1000));
     std::thread::sleep(Duration::from_millis(300));
-    terminate(&server);
+    send("-TERM", server.child.id());
     std::thread::sleep(Duration::from_millis(300));
-    terminate(&server);
+    send("-TERM", server.child.id());
     assert_eq!(server.child.wait().unwrap().signal(), Some(15));
     drop(stream);
 }

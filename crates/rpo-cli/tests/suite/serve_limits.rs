@@ -217,19 +217,10 @@ fn hosts_have_names() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_hangup_ends_a_server_unless_it_is_ignored() {
+    use crate::common::send;
     use std::process::{Command, Stdio};
     let folder = Folder::new();
     trained(&folder);
-    let hang_up = |id: u32| {
-        let id = id.to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-HUP", &id])
-                .status()
-                .unwrap()
-                .success()
-        );
-    };
     // A test that itself was started by nohup has servers that ignore it.
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let ignored = status
@@ -238,7 +229,7 @@ fn a_hangup_ends_a_server_unless_it_is_ignored() {
         .unwrap();
     if u64::from_str_radix(ignored.trim(), 16).unwrap() & 1 == 0 {
         let mut server = Server::start(&folder, "--model m.rpo");
-        hang_up(server.child.id());
+        send("-HUP", server.child.id());
         assert!(server.child.wait().unwrap().success());
     }
     // As nohup starts it.
@@ -258,7 +249,7 @@ fn a_hangup_ends_a_server_unless_it_is_ignored() {
     input.write_all(b"[]\n").unwrap();
     let mut begun = [0; 1];
     child.stdout.as_mut().unwrap().read_exact(&mut begun).unwrap();
-    hang_up(child.id());
+    send("-HUP", child.id());
     input.write_all(b"[]\n").unwrap();
     drop(input);
     let output = child.wait_with_output().unwrap();

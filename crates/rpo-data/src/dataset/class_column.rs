@@ -41,6 +41,11 @@ impl ClassColumn {
         targets
     }
 
+    /// Returns true if an output is a class of one of the columns.
+    pub fn have_output(columns: &[Self], output: usize) -> bool {
+        columns.iter().any(|column| column.outputs().contains(&output))
+    }
+
     /// The outputs of the classes.
     pub fn outputs(&self) -> Range<usize> {
         self.first..self.first + self.classes.len()
@@ -104,10 +109,15 @@ impl Dataset {
     pub fn is_label(&self, output: usize) -> bool {
         self.task() == Task::MultiLabel
             || self.labels_beside.binary_search(&output).is_ok()
-            || self
-                .class_columns
-                .iter()
-                .any(|column| column.outputs().contains(&output))
+            || ClassColumn::have_output(&self.class_columns, output)
+    }
+
+    /// The labels that are not classes of a column, in increasing order.
+    pub fn single_labels(&self) -> Vec<usize> {
+        let is_single = |output: &usize| {
+            self.is_label(*output) && !ClassColumn::have_output(&self.class_columns, *output)
+        };
+        (0..self.n_outputs()).filter(is_single).collect()
     }
 
     /// Declares outputs of a set of numbers to be labels.

@@ -4,7 +4,7 @@ use crate::align::dense_columns;
 use crate::{Model, ModelError};
 use ndarray::{ArrayView2, Axis};
 use rpo_core::{MatrixView, ParameterError, Predictor};
-use rpo_data::Dataset;
+use rpo_data::{ClassColumn, Dataset};
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::thresholds::{ThresholdRule, find};
 
@@ -78,13 +78,8 @@ impl Model {
         scores: ArrayView2<'_, f32>,
         truth: MatrixView<'_>,
     ) -> Result<Vec<f64>, ModelError> {
-        let columns = &self.schema().class_columns;
-        let is_class = |label: &usize| columns.iter().any(|column| column.outputs().contains(label));
-        let labels: Vec<usize> = self
-            .labels()
-            .into_iter()
-            .filter(|label| !is_class(label))
-            .collect();
+        let mut labels = self.labels();
+        labels.retain(|label| !ClassColumn::have_output(&self.schema().class_columns, *label));
         if labels.is_empty() {
             return Err(nothing_to_find(rule).into());
         }

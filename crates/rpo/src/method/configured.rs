@@ -5,7 +5,6 @@ use super::encoding_targets::encoding_targets;
 use super::features::{FeatureParams, StandardizedBy, many_valued};
 use super::{Estimator, FitContext, Needs, NominalEncoding, OnCheckpoint, StreamDestination, StreamingFit};
 use crate::decision::nothing_to_find;
-use crate::evaluate::OutputKinds;
 use crate::tune::Holdout;
 use crate::{Decision, IntervalSource, Model, ModelError, ThresholdSource};
 use ndarray::{Array2, ArrayView1};
@@ -204,7 +203,7 @@ impl Configured {
             return Ok(None);
         };
         let fits = self.check_scores(data);
-        let has_single = !OutputKinds::of(data).single_labels().is_empty();
+        let has_single = !data.single_labels().is_empty();
         if self.needs_thresholds {
             if !data.class_columns().is_empty() && !has_single {
                 return Err(nothing_to_find(rule).into());

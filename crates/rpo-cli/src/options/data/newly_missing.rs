@@ -6,22 +6,21 @@ use rpo::Model;
 use rpo::data::Dataset;
 use rpo::data::preprocess::Pipeline;
 
-/// Notes features that were never missing in training and are missing here in some samples: the model did not learn what
-/// to predict then.
-pub(super) fn note_newly_missing(model: &Model, data: &Dataset) {
+/// Notes features that were never missing in training and are missing here in some samples, given how many lack each: the
+/// model did not learn what to predict then.
+pub(super) fn note_newly_missing(model: &Model, data: &Dataset, missing: &[usize]) {
     let Some(known) = &model.training().missing_features else {
         return;
     };
     let (x, names) = (data.features().view(), data.feature_names());
-    let counts = x.missing_counts(None);
     // Of many samples, another note names the features that none has.
     let most = if data.n_samples() < FEW {
         FEW
     } else {
         data.n_samples()
     };
-    let is_missing = |feature: &usize| (1..most).contains(&counts[*feature]);
-    let mut new: Vec<usize> = (0..counts.len()).filter(is_missing).collect();
+    let is_missing = |feature: &usize| (1..most).contains(&missing[*feature]);
+    let mut new: Vec<usize> = (0..missing.len()).filter(is_missing).collect();
     if new.is_empty() {
         return;
     }
@@ -54,7 +53,7 @@ pub(super) fn note_newly_missing(model: &Model, data: &Dataset) {
         note(&format!(
             "feature {name} is missing in {} of {} samples and was in none of the training: what is predicted for them \
              may be far off",
-            counts[*first],
+            missing[*first],
             data.n_samples()
         ));
     }

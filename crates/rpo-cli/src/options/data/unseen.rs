@@ -32,13 +32,14 @@ impl UnseenOptions {
     /// Notes or refuses values unseen in training, and notes features without values and values that were never missing in
     /// training. Unseen values are refused if the model needs every feature.
     pub(crate) fn check(&self, model: &Model, data: &Dataset, name: &str) -> Result<(), CliError> {
-        note_empty(model, data);
+        let missing = data.features().view().missing_counts(None);
+        note_empty(model, data, &missing);
         let misfit = |source| CliError::Fit {
             data: name.to_owned(),
             source,
         };
         let unseen = model.schema().unseen_values(data).map_err(misfit)?;
-        note_newly_missing(model, data);
+        note_newly_missing(model, data, &missing);
         let Some(first) = unseen.first() else {
             return Ok(());
         };
@@ -81,12 +82,12 @@ pub(super) fn can_predict(model: &Model, data: &Dataset, sample: usize) -> bool 
 /// Number of samples from which on a feature without any value is no coincidence.
 pub(super) const FEW: usize = 20;
 
-/// Notes features of the model that no sample has: a source of data may have failed.
-fn note_empty(model: &Model, data: &Dataset) {
+/// Notes features of the model that no sample has, given how many lack each: a source of data may have failed.
+fn note_empty(model: &Model, data: &Dataset, missing: &[usize]) {
     if data.n_samples() < FEW {
         return;
     }
-    let empty = data.features().view().unobserved(None).into_iter();
+    let empty = (0..missing.len()).filter(|feature| missing[*feature] == data.n_samples());
     let names = empty.filter_map(|feature| data.feature_names().get(feature));
     let used = names.filter(|name| model.schema().feature_names.position(name).is_some());
     if let Some(feature) = first_of(&used.collect::<Vec<_>>()) {

@@ -6,6 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
+/// Sends a signal, such as -TERM, to a process.
+#[cfg(unix)]
+pub(crate) fn send(signal: &str, process: u32) {
+    let status = Command::new("kill").args([signal, &process.to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
 /// A folder to run the command in.
 pub(crate) struct Folder(TempDir);
 

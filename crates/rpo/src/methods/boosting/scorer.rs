@@ -3,7 +3,7 @@
 use super::losses::{default_metric_of, given_losses};
 use crate::align::repeated_columns;
 use crate::evaluate::{OutputKinds, is_of_numbers};
-use crate::{ModelError, TrainingSummary};
+use crate::{ModelError, OutputSummary};
 use ndarray::{Array2, ArrayView2};
 use rpo_core::{Matrix, ParameterError};
 use rpo_data::{Dataset, Task};
@@ -19,7 +19,7 @@ fn predicts_probabilities(params: &BoostingParams) -> bool {
 /// The logarithmic loss of labels if each is predicted with its frequency; `None` if it is not positive, as for labels that
 /// all samples have.
 fn loss_of_constants(kinds: &OutputKinds, samples: &Dataset) -> Option<f64> {
-    let frequencies = TrainingSummary::of(samples).output_means();
+    let frequencies = OutputSummary::of(samples).means(samples.n_samples());
     let constants = Array2::from_shape_fn((samples.n_samples(), samples.n_outputs()), |(_, output)| {
         frequencies[output] as f32
     });
