@@ -92,6 +92,16 @@ class Model:
         n_threads: int = 0,
         memory_limit: int = ...,
     ) -> list[float]: ...
+    def permutation_importances(
+        self,
+        data: Dataset,
+        metric: str,
+        *,
+        repeats: int,
+        seed: int,
+        n_threads: int = 0,
+        memory_limit: int = ...,
+    ) -> list[tuple[str, float, float]]: ...
     def evaluate_by_frequency(
         self,
         data: Dataset,

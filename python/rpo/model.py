@@ -454,6 +454,62 @@ class Model:
             )
         return dict(zip(names, values, strict=True))
 
+    def permutation_importances(
+        self,
+        X: Any,
+        Y: Any,
+        metric: str | None = None,
+        *,
+        repeats: int = 5,
+        seed: int = 0,
+        n_threads: int = 0,
+        memory_limit: int | None = None,
+    ) -> dict[str, tuple[float, float]]:
+        """Return how much worse a metric gets when the values of a column are shuffled among the samples.
+
+        It is for every method. On other samples than those of training it says what predictions of new samples need.
+        Of columns that tell the same, each may have a small importance, as the others remain (Breiman 2001). All terms
+        of a column of texts are shuffled together, and so are the parts of a date.
+
+        Parameters
+        ----------
+        X, Y : arrays, sparse matrices or DataFrames
+            Features and outputs; the columns of DataFrames are found by name.
+        metric : str, optional
+            By default the first that `evaluate` returns.
+        repeats : int, default=5
+            How often each column is shuffled; each time takes as long as `evaluate`.
+        seed : int, default=0
+            Seed of the shuffles.
+        n_threads, memory_limit
+            As for `evaluate`.
+
+        Returns
+        -------
+        dict
+            For each column, by name ("0", "1", ... if the model was fitted without names), the mean and the standard
+            deviation over the shuffles, in units of the metric; NaN for the deviation of one shuffle.
+
+        Examples
+        --------
+        >>> import numpy as np, rpo
+        >>> X = np.random.default_rng(0).random((200, 2))
+        >>> model = rpo.Model.fit(X, X[:, 0], method="extra-trees", labels=False, trees=20)
+        >>> found = model.permutation_importances(X, X[:, 0])
+        >>> [name for name, (mean, _) in found.items() if mean > 1]
+        ['0']
+        """
+        with limited(memory_limit) as limit:
+            found = self._native.permutation_importances(
+                self._dataset(X, Y),
+                self._native.default_metric() if metric is None else metric,
+                repeats=whole("repeats", repeats, least=1),
+                seed=whole("seed", seed, least=0),
+                n_threads=threads(n_threads),
+                **limit,
+            )
+        return {name: (mean, deviation) for name, mean, deviation in found}
+
     def evaluate_by_frequency(
         self,
         X: Any,

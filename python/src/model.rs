@@ -16,7 +16,9 @@ use rpo::core::{MatrixView, Propensity};
 use rpo::data::Task;
 use rpo::ensemble::LeafSamples;
 use rpo::metrics::Metric;
-use rpo::{EvaluateOptions, FrequencyScores, Intervals, ModelError, Predictor, TargetValue};
+use rpo::{
+    EvaluateOptions, FrequencyScores, Intervals, ModelError, PermutationOptions, Predictor, TargetValue,
+};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -418,6 +420,34 @@ impl Model {
         let pool = threads::pool(n_threads)?;
         let evaluate = || pool.install(|| self.0.evaluate_with(data, &metrics, options));
         Ok(py.detach(evaluate).map_err(model_error)?.values)
+    }
+
+    /// How much worse a metric gets when the values of each column are shuffled: names, means and standard deviations.
+    #[pyo3(signature = (data, metric, *, repeats, seed, n_threads=0, memory_limit=rpo::DEFAULT_MEMORY_LIMIT))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn permutation_importances(
+        &self,
+        py: Python<'_>,
+        data: &Dataset,
+        metric: &str,
+        repeats: usize,
+        seed: u64,
+        n_threads: usize,
+        memory_limit: usize,
+    ) -> PyResult<Vec<(String, f64, f64)>> {
+        let (metric, data): (Metric, _) = (metric.parse().map_err(value_error)?, &*data.0);
+        let options = PermutationOptions {
+            repeats,
+            seed,
+            evaluate: EvaluateOptions {
+                memory_limit,
+                ..EvaluateOptions::default()
+            },
+        };
+        let pool = threads::pool(n_threads)?;
+        let shuffle = || pool.install(|| self.0.permutation_importances(data, &metric, options));
+        let columns = py.detach(shuffle).map_err(model_error)?.into_iter();
+        Ok(columns.map(|c| (c.name, c.mean, c.deviation)).collect())
     }
 
     /// For each group of labels with similar frequency: the number of labels, the smallest and the largest training

@@ -64,6 +64,6 @@ pub trait Apply: Predictor {
     /// Returns the leaf that each row of `x` reaches in each tree (n x trees).
     ///
     /// # Errors
-    /// As for [`predict`](Predictor::predict).
+    /// As for [`predict`](Predictor::predict), and more leaves than 4 GiB hold.
     fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, Self::Error>;
 }

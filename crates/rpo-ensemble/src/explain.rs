@@ -18,7 +18,8 @@ use rpo_tree::{AxisRule, LeafModel, RowBlock, Structure};
 /// Samples that are explained together, so that the values of the leaves are collected once for all.
 const TOGETHER: usize = 8;
 
-/// Background samples that are sent to their leaves together.
+/// Largest number of leaves that background samples are sent to together, and of these samples.
+const ROUTED_LEAVES: usize = 1 << 22;
 const ROUTED: usize = 4096;
 
 /// A tree of the sum.
@@ -90,7 +91,8 @@ impl<L: LeafModel> SumOfTrees<'_, L> {
         let of_tree = |term: &Term<'_, L>| vec![0_u64; term.structure.n_leaves()];
         let mut counts: Vec<Vec<u64>> = self.terms.iter().map(of_tree).collect();
         let rows: Vec<usize> = (0..background.n_rows()).collect();
-        for rows in rows.chunks(ROUTED) {
+        let together = (ROUTED_LEAVES / self.terms.len().max(1)).clamp(1, ROUTED);
+        for rows in rows.chunks(together) {
             let leaves = model.apply(background.select_rows(rows).view())?;
             for (counts, leaves) in counts.iter_mut().zip(leaves.columns()) {
                 leaves.iter().for_each(|&leaf| counts[leaf as usize] += 1);

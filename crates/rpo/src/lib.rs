@@ -26,8 +26,9 @@ pub use blocks::{BLOCK_BYTES, for_each_block};
 pub use decision::{Decision, TargetValue, ThresholdSource};
 pub use error::ModelError;
 pub use evaluate::{
-    CrossValScores, CrossValidation, EvaluateOptions, Evaluated, Fold, Folds, FrequencyScores, OnFold,
-    OobScore, OutputScores, cross_val_scores, cross_validate, default_metric,
+    ColumnImportance, CrossValScores, CrossValidation, EvaluateOptions, Evaluated, Fold, Folds,
+    FrequencyScores, OnFold, OobScore, OutputScores, PermutationOptions, cross_val_scores, cross_validate,
+    default_metric,
 };
 pub use intervals::{IntervalSource, Intervals};
 pub use merging::{Merging, MergingError};

@@ -422,7 +422,13 @@ impl Model {
         }
         match self.with_features(x, Predict::oob_predictions) {
             Err(ModelError::Ensemble(EnsembleError::NoBootstrap)) => Ok(None),
-            found => Ok(found?.map(|(scores, counts)| (self.with_sums_of_one(scores), counts))),
+            found => Ok(found?.map(|(mut scores, counts)| {
+                let rows = scores.rows_mut().into_iter().zip(&counts);
+                for (mut row, _) in rows.filter(|(_, n_parts)| **n_parts == 0) {
+                    row.fill(f32::NAN);
+                }
+                (self.with_sums_of_one(scores), counts)
+            })),
         }
     }
 

@@ -248,6 +248,27 @@ impl Schema {
         dates.chain(texts)
     }
 
+    /// The columns of a table with the features, in order: their features, and their names.
+    pub(crate) fn columns(&self) -> Vec<(Range<usize>, String)> {
+        let wide = self.wide_columns().filter(|(features, ..)| !features.is_empty());
+        let wide: BTreeMap<usize, (usize, &str)> = wide
+            .map(|(features, name, _)| (features.start, (features.end, name)))
+            .collect();
+        let (mut columns, mut feature) = (Vec::new(), 0);
+        while feature < self.feature_names.iter().len() {
+            let (end, name) = match wide.get(&feature) {
+                Some(&(end, name)) => (end, name.to_owned()),
+                None => (
+                    feature + 1,
+                    self.feature_names.get(feature).unwrap_or_default().into_owned(),
+                ),
+            };
+            columns.push((feature..end, name));
+            feature = end;
+        }
+        columns
+    }
+
     /// Types of the columns of a CSV file with the model's features; `None` if they are numbered.
     fn column_types(&self) -> Option<BTreeMap<String, ColumnType>> {
         let Names::Given(names) = &self.feature_names else {

@@ -17,13 +17,13 @@ use std::path::PathBuf;
 
 /// Say what each feature contributes to predictions.
 ///
-/// For forests, boosting and linear models. Writes CSV: a line row,output,score,base,feature,contribution for each feature
-/// that contributes to an output of a sample, the largest contributions first, whatever their sign. The base is the mean
-/// score of the output for the background samples, and the score of a sample is the base plus the contributions of
-/// all features. A contribution is the feature's Shapley value: the mean change of the score when the feature becomes
-/// known, over all orders in which features can become known. For trees these are the path-dependent
-/// ones: at a rule on a feature that is not known, a sample is divided among the branches as the background samples that
-/// reach the rule; those of linear models that scale samples to length 1 (l2) are of the scaled features.
+/// For forests, boosting and linear models. Writes CSV: a line row,output,score,base,feature,contribution for each
+/// feature that contributes to an output of a sample, the largest contributions first, whatever their sign. The base is
+/// the mean score of the output for the background samples, and the score of a sample is the base plus the
+/// contributions of all features. A contribution is the feature's Shapley value: the mean change of the score when the
+/// feature is added, over all orders in which features can be added. Trees have path-dependent values: at a split on a
+/// feature not yet added, a sample goes down all branches, in proportion to the background samples that reach them. For
+/// linear models that scale samples to length 1 (l2), contributions are those of the scaled features.
 ///
 /// Scores are predictions, except for labels that boosting or a linear model predicts: there they are log-odds (activations
 /// for classes), and for losses of counts they are logarithms of predictions. Quantiles of several levels are explained

@@ -19,8 +19,8 @@ use std::path::PathBuf;
 /// frequencies of labels (iterative stratification) if the outputs are labels; otherwise samples are drawn at random.
 #[derive(Debug, Args)]
 pub(crate) struct SplitCommand {
-    /// File for the training samples, compressed by gzip if its name ends in .gz; the name is not that of another
-    /// format than the data have.
+    /// File for the training samples, compressed by gzip if its name ends in .gz; its extension must not be that of
+    /// another format.
     #[arg(long, value_name = "FILE", value_parser = files::written())]
     train: PathBuf,
 

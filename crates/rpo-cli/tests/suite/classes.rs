@@ -143,15 +143,19 @@ fn labels_and_classes_stand_beside_numbers_in_every_method() {
         "{}",
         run.stderr
     );
-    let levels =
-        "train --method gbmort --loss quantile --quantile 0.1,0.9 --data train.csv --id name --model q.rpo";
-    let run = folder.run(&format!("{levels} --targets price,grade --ignore sold"));
-    let reason = "predicts several levels of numbers, but some targets are classes";
-    assert!(
-        run.code == Some(1) && run.stderr.contains(reason),
-        "{}",
-        run.stderr
-    );
+    for levels in ["0.9", "0.1,0.9"] {
+        let quantiles =
+            format!("--method gbmort --loss quantile --quantile {levels} --data train.csv --id name");
+        let run = folder.run(&format!(
+            "train {quantiles} --targets price,grade --ignore sold --model q.rpo"
+        ));
+        let reason = "predicts quantiles of numbers, but some targets are classes";
+        assert!(
+            run.code == Some(1) && run.stderr.contains(reason),
+            "{}",
+            run.stderr
+        );
+    }
 }
 
 /// The classes of a column exclude each other, whether or not a method learns each by itself, in every form of prediction.

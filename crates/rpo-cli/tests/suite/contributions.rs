@@ -49,6 +49,56 @@ fn contributions_add_up_to_scores() {
     }
 }
 
+/// Every method has permutation importances, one for each column of the file.
+#[test]
+fn shuffled_columns_make_scores_worse() {
+    let folder = Folder::new();
+    let mut text = "kind,x,day,note,price\n".to_owned();
+    for i in 0..80 {
+        let (kind, x) = (["a", "b", "c"][i * 7 % 3], i * 5 % 11);
+        let note = ["very good", "good, or bad", "bad"][i * 11 % 3];
+        writeln!(
+            text,
+            "{kind},{x},2024-01-{:02},{note:?},{}",
+            1 + i % 28,
+            10 * (i * 7 % 3) + x
+        )
+        .unwrap();
+    }
+    folder.write("all.csv", text);
+    for method in ["extra-trees --trees 20", "blend --members ridge;extra-trees"] {
+        folder.json(&format!(
+            "train --method {method} --data all.csv --targets price --text note --model m.rpo"
+        ));
+        let evaluate = "evaluate --model m.rpo --data all.csv --metrics mse,r2 --importances";
+        folder.ok(&format!("{evaluate} i.csv --threads 1"));
+        folder.ok(&format!("{evaluate} again.tsv --threads 2"));
+        let written = folder.read("i.csv");
+        assert_eq!(folder.read("again.tsv"), written.replace(',', "\t"));
+        let lines: Vec<Vec<&str>> = written.lines().map(|line| line.split(',').collect()).collect();
+        assert_eq!(lines[0], ["column", "importance", "deviation"]);
+        let mut columns: Vec<&str> = lines[1..].iter().map(|line| line[0]).collect();
+        assert_eq!(columns[..2], ["kind", "x"], "{written}");
+        columns.sort_unstable();
+        assert_eq!(columns, ["day", "kind", "note", "x"]);
+        let importance = |line: &[&str]| line[1].parse::<f64>().unwrap();
+        assert!(importance(&lines[1]) > 50.0, "{written}");
+        assert!(
+            lines[1..].is_sorted_by(|a, b| importance(a) >= importance(b)),
+            "{written}"
+        );
+        folder.ok(&format!("{evaluate} other.csv --seed 1 --repeats 1"));
+        let other = folder.read("other.csv");
+        assert!(
+            other != written && other.lines().nth(1).is_some_and(|line| line.ends_with(',')),
+            "{other}"
+        );
+    }
+    let refused = folder.fail("evaluate --model m.rpo --data all.csv --importances i.csv --repeats 0");
+    assert!(refused.contains("repeats"), "{refused}");
+    folder.fail("evaluate --model m.rpo --data all.csv --importances i.json");
+}
+
 #[test]
 fn what_cannot_be_explained_is_said() {
     let folder = Folder::new();

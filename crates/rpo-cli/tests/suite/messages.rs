@@ -341,7 +341,7 @@ fn what_results_do_not_show_is_noted() {
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         run.stderr
     };
-    let codes = "note: target \"y\" is a number with no other values than -1 and 1; --categorical makes them classes\n";
+    let codes = "note: target \"y\" is a number with no other values than -1 and 1; --categorical makes classes of such values\n";
     let found = notes("cv --data copies.csv --targets y --trees 2 --folds 2");
     assert!(
         found.starts_with(codes) && found.contains("note: 200 of 1200 samples equal earlier ones"),
@@ -354,6 +354,32 @@ fn what_results_do_not_show_is_noted() {
         found.contains("note: feature \"w\" has no value in any of the 30 samples\n"),
         "{found}"
     );
+}
+
+/// Numbers stay numbers, but few whole ones may be the codes of classes.
+#[test]
+fn numbers_that_may_be_classes_are_noted() {
+    let folder = Folder::new();
+    let row = |i: usize| {
+        let x = (i * 7) % 100;
+        format!("{x}.5,{},{},{},{}\n", i % 3, i % 12, (i % 4) as f32 / 2.0, i % 2)
+    };
+    let rows = |n: usize| "x,grade,count,half,label\n".to_owned() + &(0..n).map(row).collect::<String>();
+    folder.write("train.csv", rows(60)).write("few.csv", rows(29));
+    let notes = |arguments: &str| {
+        let run = folder.run(&format!("train --method ridge --model m.rpo {arguments}"));
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        run.stderr
+    };
+    let grade = "note: target \"grade\" is a number with no other values than 0, 1 and 2";
+    let remedy = "--categorical makes classes of such values\n";
+    let targets = "--targets grade,count,half,label --task regression";
+    let found = notes(&format!("--data train.csv {targets}"));
+    assert_eq!(found, format!("{grade}; {remedy}"));
+    let twice =
+        notes("--data train.csv --targets grade,x --ignore half --task regression --categorical grade");
+    assert!(!twice.contains("no other values"), "{twice}");
+    assert_eq!(notes(&format!("--data few.csv {targets}")), "");
 }
 
 /// Scores and intervals that are other than they seem, and values that training did not prepare for.

@@ -178,8 +178,8 @@ fn check_folds(folds: usize, n_samples: usize) -> Result<(), ParameterError> {
     ParameterError::unless(in_range, "folds", folds, "from 2 to the number of samples")
 }
 
-/// Returns the numbers 0 to n exclusive in random order.
-fn shuffled(n: usize, seed: Seed) -> Vec<usize> {
+/// Returns the numbers 0 to n exclusive in an order drawn by the seed.
+pub fn shuffled(n: usize, seed: Seed) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..n).collect();
     rows.shuffle(&mut seed.rng());
     rows

@@ -15,6 +15,11 @@
 //! output in every leaf. The printed algorithms omit μ in their updates, and label leaves with the gradient instead of
 //! its negative; here r is the negative gradient throughout.
 //!
+//! The table is that of the paper, [`BoostingParams::paper`]. By default ([`BoostingParams::from`] an algorithm) leaves
+//! are second-order: a leaf with the sum G of gradients and the sum H of second derivatives of an output has the value
+//! −G/(H + λ), which is its step, and splits are scored by the sum of G²/(H + λ) of their children, over the outputs or
+//! the components. Numbers are boosted in units of their deviation ([`BoostingParams::scale_outputs`]).
+//!
 //! [`Loss`]es: square, absolute, Huber, one or several quantiles, logistic, Poisson, Tweedie, softmax of groups of
 //! outputs, and custom losses; each output may have its own. Targets may be missing (NaN) or weighted cell by cell: the
 //! weight of a cell multiplies its loss, and so its gradient and its contribution to steps and leaf values.

@@ -38,7 +38,7 @@ pub struct BoostingOptions<'a> {
     /// it reports each of them and may be stopped.
     pub observers: Observers<'a>,
     /// Called after every step with the progress of the fit. Returning a break ends the fit; the model then has the
-    /// steps so far.
+    /// steps so far, or with a validation set the best number of them.
     pub on_progress: Option<&'a mut OnProgress<'a>>,
     /// Receives the history of the fit.
     pub history: Option<&'a mut History>,
@@ -81,7 +81,8 @@ pub struct Validation<'a> {
     pub x: MatrixView<'a>,
     /// Metric of the predictions for `x`; larger is better. NaN never counts as better.
     pub metric: &'a ValidationMetric<'a>,
-    /// Number of steps without a better value after which the fit ends, at least 1; `None` means never.
+    /// Number of steps without a better value after which the fit ends, at least 1, where a step is evaluated; `None`
+    /// means never.
     pub patience: Option<usize>,
     /// Number of steps between evaluations, at least 1; the last step is always evaluated.
     pub every: usize,

@@ -92,13 +92,12 @@ pub struct BoostingParams {
     /// ([`SecondOrder`](rpo_tree::criterion::SecondOrder)).
     pub step_scope: Option<StepScope>,
     /// L2 penalty λ of leaf values, as XGBoost's `lambda`: a leaf value is G / (H + λ), where G and H are the sums of
-    /// the negative gradients and of the second derivatives of its samples. For Newton steps per leaf; by default 5 for
+    /// the negative gradients and of the second derivatives of its samples. For Newton steps per leaf. By default 5 for
     /// outputs with the square loss and for at most 4 outputs that are all labels or classes, and 1 for others.
     ///
     /// For the square loss, λ is a number of samples: a leaf of 5 samples takes half a step. With rare counts and heavy
-    /// tails, a leaf of fewer samples is hardly informative. For Newton steps per leaf. On the scale of XGBoost's
-    /// `lambda`: for the logistic loss, second derivatives are those with respect to the log-odds, which are twice the
-    /// scores here.
+    /// tails, a leaf of fewer samples is hardly informative. For the logistic loss, second derivatives are those with
+    /// respect to the log-odds, which are twice the scores here.
     #[schemars(range(min = 0.0))]
     pub leaf_l2: Option<f64>,
     /// L1 penalty α of leaf values, as XGBoost's `alpha`: the sum of the negative gradients of a leaf is moved towards

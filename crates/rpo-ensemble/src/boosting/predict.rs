@@ -8,7 +8,7 @@ use super::block_scores::BlockScores;
 use super::link::prediction;
 use super::model::Boosted;
 use crate::error::EnsembleError;
-use crate::inference::mean::{check_features, check_width, zeros};
+use crate::inference::mean::{check_features, check_leaves, check_width, zeros};
 use ndarray::{Array1, Array2, ArrayViewMut1, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{
@@ -23,6 +23,7 @@ type TopRows = Vec<Vec<(u32, f32)>>;
 impl Apply for Boosted {
     fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
         self.check_features(x)?;
+        check_leaves(x.n_rows(), self.trees().len())?;
         let block = BlockScores::block_size(self, x);
         let mut out = Array2::zeros((x.n_rows(), self.trees().len()));
         let blocks = out
@@ -165,10 +166,10 @@ impl Boosted {
 /// certain labels round to equal values.
 fn top_by_score(link: InverseLink, scores: &[f64], k: usize) -> Vec<(u32, f32)> {
     let converted = |score| prediction(link, score) as f32;
-    let scores = (0..).zip(scores).filter(|(_, score)| converted(**score) != 0.0);
-    let mut top = top_of_pairs(scores.map(|(j, &score)| (j, score as f32)).collect(), k);
+    let nonzero = (0..).zip(scores).filter(|(_, score)| converted(**score) != 0.0);
+    let mut top = top_of_pairs(nonzero.map(|(j, &score)| (j, score as f32)).collect(), k);
     top.iter_mut()
-        .for_each(|(_, score)| *score = converted(f64::from(*score)));
+        .for_each(|(j, value)| *value = converted(scores[*j as usize]));
     top
 }
 

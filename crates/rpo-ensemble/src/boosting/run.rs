@@ -55,12 +55,11 @@ impl Run<'_, '_> {
             let stretch = pace.time(|| Stretch::make(&mut self.boosters, steps, last));
             for (trees, loss) in stretch.steps {
                 let step = model.n_steps() + 1;
-                let seen = stopping.as_mut().and_then(|stopping| {
+                let mut seen = stopping.as_mut().and_then(|stopping| {
                     stopping.add(&trees);
                     let is_due = step.is_multiple_of(stopping.every()) || step == last;
                     is_due.then(|| stopping.evaluate(&model, step))
                 });
-                history.validation.extend(seen);
                 model.push(trees);
                 let training_loss = self.mean(loss);
                 history.training_loss.extend(training_loss);
@@ -71,15 +70,21 @@ impl Run<'_, '_> {
                     training_loss,
                     validation: seen.map(|(_, value)| value),
                 };
-                if self
+                let is_ended = self
                     .on_progress
                     .as_mut()
-                    .is_some_and(|on_progress| on_progress(&progress).is_break())
-                {
+                    .is_some_and(|on_progress| on_progress(&progress).is_break());
+                if is_ended && seen.is_none() {
+                    // The last step is always evaluated.
+                    seen = stopping.as_mut().map(|stopping| stopping.evaluate(&model, step));
+                }
+                history.validation.extend(seen);
+                if is_ended {
                     history.stop = Stop::Progress;
                     break 'steps;
                 }
-                if stopping.as_ref().is_some_and(|stopping| stopping.is_over(step)) {
+                // Nothing is known of steps that were not evaluated.
+                if seen.is_some() && stopping.as_ref().is_some_and(|stopping| stopping.is_over(step)) {
                     history.stop = Stop::Patience;
                     break 'steps;
                 }

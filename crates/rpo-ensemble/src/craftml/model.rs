@@ -4,7 +4,7 @@ use super::hashed::{FeatureMap, HashTable, HashedRows, Hasher};
 use super::training_set::TrainingSet;
 use crate::error::EnsembleError;
 use crate::inference::block::Routed;
-use crate::inference::mean::{check_features, check_width, mean_of_trees, top_k};
+use crate::inference::mean::{check_features, check_leaves, check_width, mean_of_trees, top_k};
 use ndarray::Array2;
 use rayon::prelude::*;
 use rpo_core::{
@@ -213,6 +213,7 @@ impl TreeEnsemble for Craftml {
 impl Apply for Craftml {
     fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
         self.check(x)?;
+        check_leaves(x.n_rows(), self.trees.len())?;
         let (n, leaves) = (x.n_rows(), self.route(x).leaves);
         Ok(Array2::from_shape_fn((n, self.trees.len()), |(row, tree)| {
             leaves[tree * n + row]

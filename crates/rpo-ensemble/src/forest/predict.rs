@@ -5,7 +5,7 @@ use crate::error::EnsembleError;
 use crate::inference::block::{BlockPredictor, Routed};
 use crate::inference::label_sets::LabelSets;
 use crate::inference::mean::{
-    check_features, mean, mean_of_trees, predict_rows, spans, sparse_rows, top_k, zeros,
+    check_features, check_leaves, mean, mean_of_trees, predict_rows, spans, sparse_rows, top_k, zeros,
 };
 use crate::inference::traversal::TraversalScratch;
 use crate::sampling::bag::{OutOfBag, OutOfBagPredictor};
@@ -61,6 +61,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
 impl<R: Rule, L: LeafModel> Apply for Forest<R, L> {
     fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
         check_features(x, self.n_features())?;
+        check_leaves(x.n_rows(), self.trees().len())?;
         let mut out = Array2::zeros((x.n_rows(), self.trees().len()));
         let (span, block) = spans(self, x);
         out.axis_chunks_iter_mut(Axis(0), span)

@@ -10,7 +10,10 @@ use super::sums::SparseSums;
 use crate::error::EnsembleError;
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, Domain, MatrixView, Mismatch, check_dense, csr_of_rows, top_of, top_of_pairs};
+use rpo_core::{
+    CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, MatrixView, MemoryLimit, Mismatch, check_dense, csr_of_rows,
+    top_of, top_of_pairs,
+};
 
 /// Returns the means over trees (n x d), within a memory limit in bytes.
 pub(crate) fn mean_of_trees(
@@ -216,6 +219,13 @@ pub(crate) fn check_width(x: MatrixView<'_>) -> Result<(), EnsembleError> {
 pub(crate) fn zeros(rows: usize, columns: usize, memory_limit: usize) -> Result<Array2<f32>, EnsembleError> {
     check_dense(rows, columns, size_of::<f32>(), memory_limit).map_err(EnsembleError::Predictions)?;
     Ok(Array2::zeros((rows, columns)))
+}
+
+/// Refuses leaves of samples in trees that would take too much memory.
+pub(crate) fn check_leaves(rows: usize, trees: usize) -> Result<(), EnsembleError> {
+    let bytes = rows.saturating_mul(trees).saturating_mul(size_of::<u32>());
+    let what = || format!("the leaves of {rows} samples in {trees} trees");
+    Ok(MemoryLimit::check(bytes, DEFAULT_MEMORY_LIMIT, what)?)
 }
 
 /// Decides whether a tree takes part in the prediction of a row; here always true.

@@ -197,7 +197,7 @@ fn the_largest_predictions() {
                         order.truncate(k);
                         for j in 0..8 {
                             let expected = if order.contains(&j) { all[j] } else { 0.0 };
-                            assert!((top[j] - expected).abs() < 1e-7, "{top} {all}");
+                            assert_eq!(top[j], expected, "{top} {all}");
                         }
                     }
                 }
@@ -299,7 +299,7 @@ fn validation_finds_the_best_step() {
             let best = values.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
             steps[values.iter().position(|v| *v == best).unwrap()]
         };
-        for (patience, every) in [(None, 1), (None, 4), (Some(3), 1), (Some(6), 2)] {
+        for (patience, every) in [(None, 1), (None, 4), (Some(3), 1), (Some(6), 2), (Some(5), 10)] {
             let validation = Some(Validation {
                 x: (&x_valid).into(),
                 metric: &metric,

@@ -84,8 +84,8 @@ pub struct LabelEmbeddingParams {
     /// The rule of section 7.1 is 90 % of the trace of YᵀY, without a bound: for thousands of labels with a power law
     /// of frequencies it takes thousands of dimensions. Not for kernel.
     pub rank: Option<Rank>,
-    /// Number of random features; by default half the number of samples, at least 100 and at most 2000, fewer for more
-    /// than 1250 outputs, or less than 7.
+    /// Number of random features; by default half the number of samples, at least 100 and at most 2000; fewer if there
+    /// are more than 1250 outputs or fewer than 7.
     ///
     /// A kernel is approximated to within 1/√s by s features: more features cost time and gain little. The default
     /// gives at most 2.5 million weights, but at least 250 features (100 for fewer than 500 samples), and at most 300

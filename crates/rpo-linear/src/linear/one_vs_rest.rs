@@ -92,9 +92,9 @@ pub struct OneVsRestParams {
     ///
     /// Above 0. For the logistic loss Σ |α / C - σ(-m)|, where α is the dual variable of a sample, divided by the
     /// number of samples with the label (or without it, if these are fewer). Default 0.1: precision at 5 within 0.1
-    /// points of that at 0.01, on sets of 159 to 5,000 labels. With the squared hinge, a label whose samples score less
-    /// than this above the others, in the mean, is fitted to a quarter of that difference, at most 1,000 times as exactly:
-    /// rare labels with few features.
+    /// points of that at 0.01, on sets of 159 to 5,000 labels. With the squared hinge, if the mean score of a label's
+    /// samples exceeds that of the others by less than the tolerance, its tolerance becomes a quarter of the
+    /// difference, but at least a thousandth of the given one: this concerns rare labels with few features.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub tolerance: f64,
     /// Maximum number of passes over the samples, at least 1.

@@ -1,6 +1,8 @@
 //! Finds the weights of members from their inner products.
 
 use super::Gram;
+use ndarray::Array2;
+use rpo_projections::least_squares::{Cholesky, System};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
@@ -188,39 +190,19 @@ fn ridge(gram: &Gram) -> Vec<f64> {
     let m = gram.n_members();
     let penalty = 1e-3 * (0..m).map(|k| gram.between(k, k)).sum::<f64>() / m as f64;
     let target = penalty / m as f64;
-    let right: Vec<f64> = (0..m).map(|k| gram.with_truth(k) + target).collect();
-    let entry = |k: usize, l: usize| gram.between(k, l) + if k == l { penalty } else { 0.0 };
-    solve(m, entry, &right, mean(m))
-}
-
-/// Solves a positive definite system by Gauss-Seidel iteration from a starting point.
-fn solve(n: usize, entry: impl Fn(usize, usize) -> f64, right: &[f64], mut solution: Vec<f64>) -> Vec<f64> {
-    for _ in 0..PASSES {
-        let mut moved = 0.0_f64;
-        for k in 0..n {
-            let diagonal = entry(k, k);
-            if diagonal <= 0.0 {
-                continue;
-            }
-            let others: f64 = (0..n)
-                .filter(|&l| l != k)
-                .map(|l| entry(k, l) * solution[l])
-                .sum();
-            let value = (right[k] - others) / diagonal;
-            moved = moved.max((value - solution[k]).abs());
-            solution[k] = value;
-        }
-        if moved < 1e-12 {
-            break;
-        }
+    let entry = |(k, l)| gram.between(k, l) + if k == l { penalty } else { 0.0 };
+    let mut weights = Array2::from_shape_fn((1, m), |(_, k)| gram.with_truth(k) + target);
+    let system = Cholesky::try_from(Array2::from_shape_fn((m, m), entry));
+    match system.and_then(|l| l.solve_rows(System::Whole, weights.view_mut())) {
+        Ok(()) => weights.into_iter().collect(),
+        // All members predict the same for every sample.
+        Err(_) => mean(m),
     }
-    solution
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndarray::Array2;
     use proptest::prelude::*;
 
     prop_compose! {
@@ -284,6 +266,29 @@ mod tests {
                 prop_assert!(slope.abs() < 1e-6, "{slope}");
             }
         }
+    }
+
+    /// Members that agree leave directions of little curvature.
+    #[test]
+    fn ridge_is_exact_for_members_that_agree() {
+        let truth: Vec<f32> = (0..40).map(|i| ((i * 17) % 40) as f32 / 10.0 - 2.0).collect();
+        let member = |k: usize| {
+            let values = truth.iter().enumerate();
+            let near = values.map(|(i, value)| value + 0.03 * (((i * (7 + 4 * k)) % 13) as f32 / 6.5 - 1.0));
+            Array2::from_shape_vec((40, 1), near.collect()).unwrap()
+        };
+        let members: Vec<Array2<f32>> = (0..10).map(member).collect();
+        let mut gram = Gram::new(10);
+        gram.add(&members, &Array2::from_shape_vec((40, 1), truth.clone()).unwrap());
+        let weights = ridge(&gram);
+        let penalty = 1e-3 * (0..10).map(|k| gram.between(k, k)).sum::<f64>() / 10.0;
+        for k in 0..10 {
+            let row: f64 = (0..10).map(|l| gram.between(k, l) * weights[l]).sum();
+            let slope = row - gram.with_truth(k) + penalty * (weights[k] - 0.1);
+            assert!(slope.abs() < 1e-9 * gram.between(k, k), "{slope}");
+        }
+        let nothing = Gram::new(3);
+        assert_eq!(ridge(&nothing), mean(3));
     }
 
     /// A naive selection that recomputes every error.

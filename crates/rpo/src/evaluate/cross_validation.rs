@@ -46,7 +46,7 @@ impl CrossValidation {
     }
 }
 
-fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+pub(super) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();

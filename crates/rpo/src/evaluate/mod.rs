@@ -7,6 +7,7 @@ mod cross_validation;
 mod kinds;
 mod out_of_bag;
 mod per_output;
+mod permutation;
 
 pub use by_frequency::FrequencyScores;
 pub(crate) use cross_validation::fit_without_test;
@@ -17,6 +18,7 @@ use kinds::MetricInputs;
 pub(crate) use kinds::{OutputKinds, is_of_numbers};
 pub use out_of_bag::OobScore;
 pub use per_output::OutputScores;
+pub use permutation::{ColumnImportance, PermutationOptions};
 
 use crate::blocks::{dense_bytes, for_each_block};
 use crate::predict::BY_PROPENSITY;
@@ -140,6 +142,17 @@ impl Model {
         metrics: &[S],
         options: EvaluateOptions,
     ) -> Result<Evaluated, ModelError> {
+        self.with_work(data, metrics, options, |work, x| work.evaluate(x, metrics))
+    }
+
+    /// Prepares an evaluation by these metrics, and calls `f` with the aligned features.
+    fn with_work<S: Score, R>(
+        &self,
+        data: &Dataset,
+        metrics: &[S],
+        options: EvaluateOptions,
+        f: impl FnOnce(Work<'_>, MatrixView<'_>) -> Result<R, ModelError>,
+    ) -> Result<R, ModelError> {
         options.check(metrics)?;
         self.check_metrics(metrics)?;
         if options.rerank.is_some() {
@@ -163,7 +176,6 @@ impl Model {
         let work = Work {
             model: self,
             kinds,
-            x: x.as_ref().into(),
             truth: truth.as_ref(),
             rerank: options.rerank,
             memory_limit: options.memory_limit,
@@ -174,7 +186,7 @@ impl Model {
                 ..MetricInputs::default()
             },
         };
-        work.evaluate(metrics)
+        f(work, x.as_ref().into())
     }
 
     /// Refuses outputs that are labels beside numbers and have other values than 0 and 1.
@@ -258,11 +270,10 @@ impl Model {
     }
 }
 
-/// A model, the aligned data, and the other inputs of metrics.
+/// A model, the aligned outputs, and the other inputs of metrics.
 struct Work<'a> {
     model: &'a Model,
     kinds: OutputKinds,
-    x: MatrixView<'a>,
     truth: &'a Matrix,
     rerank: Option<Propensity>,
     memory_limit: usize,
@@ -270,18 +281,18 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn evaluate<S: Score>(&self, metrics: &[S]) -> Result<Evaluated, ModelError> {
+    fn evaluate<S: Score>(&self, x: MatrixView<'_>, metrics: &[S]) -> Result<Evaluated, ModelError> {
         let needs_dense = self.kinds.is_mixed()
             || metrics
                 .iter()
                 .any(|m| !matches!(m.needs(), PredictionForm::TopK(_)));
-        let bytes = dense_bytes(self.x.n_rows(), self.model.n_outputs());
+        let bytes = dense_bytes(x.reborrow().n_rows(), self.model.n_outputs());
         if needs_dense && bytes > self.memory_limit {
-            return self.evaluate_in_blocks(metrics, bytes);
+            return self.evaluate_in_blocks(x, metrics, bytes);
         }
         let clock = Instant::now();
         if !needs_dense {
-            let top = self.best_labels(metrics)?;
+            let top = self.best_labels(x, metrics)?;
             let predict_seconds = clock.elapsed().as_secs_f64();
             let evaluation = Evaluation::new(self.truth.view(), &top, self.inputs.options());
             return Ok(Evaluated {
@@ -289,7 +300,7 @@ impl Work<'_> {
                 predict_seconds,
             });
         }
-        let scores = self.model.predict_with_limit(self.x, self.memory_limit)?;
+        let scores = self.model.predict_with_limit(x, self.memory_limit)?;
         let predict_seconds = clock.elapsed().as_secs_f64();
         let truth = self.truth.view();
         Ok(Evaluated {
@@ -302,7 +313,12 @@ impl Work<'_> {
 
     /// Evaluates without holding all dense scores: computes means over samples and label sets block by block, and finds
     /// the best labels without dense scores.
-    fn evaluate_in_blocks<S: Score>(&self, metrics: &[S], bytes: usize) -> Result<Evaluated, ModelError> {
+    fn evaluate_in_blocks<S: Score>(
+        &self,
+        x: MatrixView<'_>,
+        metrics: &[S],
+        bytes: usize,
+    ) -> Result<Evaluated, ModelError> {
         let at_once = self.model.decision.is_joint();
         let whole = metrics
             .iter()
@@ -317,31 +333,26 @@ impl Work<'_> {
             return Err(limit.into());
         }
         let clock = Instant::now();
-        let top = self.best_labels(metrics)?;
+        let top = self.best_labels(x.reborrow(), metrics)?;
         let mut predict_seconds = clock.elapsed().as_secs_f64();
         let compares = compares(metrics);
         let mut sets: Vec<Vec<u32>> = Vec::new();
         let mut sums = SampleSums::default();
-        for_each_block(
-            self.x,
-            self.model.n_outputs(),
-            self.memory_limit,
-            |samples, block| {
-                let clock = Instant::now();
-                let start = samples.start;
-                let scores = self.model.predict_with_limit(block, usize::MAX);
-                let scores = scores.map_err(|e| e.in_block(start))?;
-                predict_seconds += clock.elapsed().as_secs_f64();
-                let truth = self.truth.view().select_rows(&samples.collect::<Vec<_>>());
-                let truth = LabelSets::new(truth.view(), MissingTruth::Skip)?;
-                if compares {
-                    let decided = self.model.decide(scores.view())?;
-                    let predicted = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)?;
-                    sets.extend((0..predicted.n_samples()).map(|i| predicted.labels(i).to_vec()));
-                }
-                sums.add(&truth, scores.view()).map_err(ModelError::from)
-            },
-        )?;
+        for_each_block(x, self.model.n_outputs(), self.memory_limit, |samples, block| {
+            let clock = Instant::now();
+            let start = samples.start;
+            let scores = self.model.predict_with_limit(block, usize::MAX);
+            let scores = scores.map_err(|e| e.in_block(start))?;
+            predict_seconds += clock.elapsed().as_secs_f64();
+            let truth = self.truth.view().select_rows(&samples.collect::<Vec<_>>());
+            let truth = LabelSets::new(truth.view(), MissingTruth::Skip)?;
+            if compares {
+                let decided = self.model.decide(scores.view())?;
+                let predicted = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)?;
+                sets.extend((0..predicted.n_samples()).map(|i| predicted.labels(i).to_vec()));
+            }
+            sums.add(&truth, scores.view()).map_err(ModelError::from)
+        })?;
         let sets = compares.then(|| LabelSets::from_lists(self.model.n_outputs(), &sets));
         let sets = sets.transpose()?;
         let options = EvaluationOptions {
@@ -361,12 +372,12 @@ impl Work<'_> {
 
     /// The best labels for the largest k of the metrics; empty lists, for which nothing is predicted, if no metric
     /// compares best labels.
-    fn best_labels<S: Score>(&self, metrics: &[S]) -> Result<TopK, ModelError> {
+    fn best_labels<S: Score>(&self, x: MatrixView<'_>, metrics: &[S]) -> Result<TopK, ModelError> {
         let Some(k) = largest_k(metrics) else {
-            let none: Vec<Vec<(u32, f32)>> = vec![Vec::new(); self.x.n_rows()];
+            let none: Vec<Vec<(u32, f32)>> = vec![Vec::new(); x.n_rows()];
             return Ok(TopK::from_lists(self.model.n_outputs(), 1, &none)?);
         };
-        best_labels::of(self.model, self.x, self.truth.view(), k, self.rerank)
+        best_labels::of(self.model, x, self.truth.view(), k, self.rerank)
     }
 }
 

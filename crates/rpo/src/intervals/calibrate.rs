@@ -41,16 +41,7 @@ impl Model {
             IntervalSource::OutOfBag(..) => {
                 check_out_of_bag(&data)?;
                 let found = self.oob_predictions(x.view())?;
-                let (mut predictions, counts) = found.ok_or(EnsembleError::NoBootstrap)?;
-                // Samples in every bag have no prediction.
-                for (mut row, _) in predictions
-                    .rows_mut()
-                    .into_iter()
-                    .zip(&counts)
-                    .filter(|(_, n)| **n == 0)
-                {
-                    row.fill(f32::NAN);
-                }
+                let (predictions, _) = found.ok_or(EnsembleError::NoBootstrap)?;
                 predictions
             }
             _ => self.predict(x.view())?,

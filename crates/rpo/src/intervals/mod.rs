@@ -19,6 +19,7 @@ pub use calibrate::IntervalSource;
 use crate::{Model, ModelError};
 use ndarray::{Array2, ArrayView2, Axis, Zip, s};
 use rpo_core::{Domain, Mismatch, ParameterError, Predictor};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// How far the prediction intervals of each number reach from what a model predicts.
@@ -114,7 +115,8 @@ impl Model {
             self.n_outputs(),
             predictions.ncols(),
         )?;
-        let (numbers, not_negative) = (self.numbers(), self.predictor().not_negative());
+        let not_negative: BTreeSet<usize> = self.predictor().not_negative().into_iter().collect();
+        let numbers = self.numbers();
         let mut bounds = Array2::zeros((predictions.nrows(), 2 * numbers.len()));
         for (k, ((_, outputs), offsets)) in numbers.iter().zip(&intervals.offsets).enumerate() {
             let least = match not_negative.contains(&outputs.start) {

@@ -30,15 +30,16 @@ pub struct FeatureParams {
     /// samples, more strongly for values with fewer samples; a missing value gets the mean of all. In training, the
     /// means of a sample are computed on the four fifths of the samples that do not include it.
     pub nominal: Option<NominalEncoding>,
-    /// Number of columns that `nominal` = target makes of a feature: the means of this many random projections of the
-    /// outputs, or of the outputs themselves if there are no more. Numbers are standardized before. Default 16.
+    /// Number of columns that replace a feature with `nominal` = target: the means of this many random projections of
+    /// the outputs, or of the outputs themselves if there are no more than this. Numeric outputs are standardized
+    /// first. Default 16.
     #[schemars(range(min = 1))]
     pub nominal_components: Option<usize>,
     /// Scales numeric features to mean 0 and (weighted) variance 1 over the training samples; indicators and terms of
     /// texts keep their scale. This makes sparse features dense, unless some are texts or more than three in four are
-    /// indicators. The default of linear methods and craftml if there are numbers or dates beside texts or, in dense
-    /// data, beside categories that become indicators; of one-vs-rest, label-tree and craftml also if more than half of
-    /// the values are not 0; not if a preset is chosen.
+    /// indicators. By default true for linear methods and craftml if there are numbers or dates beside texts or, in
+    /// dense data, beside categories that become indicators; for one-vs-rest, label-tree and craftml also if more than
+    /// half of the values are nonzero. By default false with a preset.
     ///
     /// The latter compare directions of samples, which the features of largest scale would dominate: LRAP of
     /// one-vs-rest on emotions is .62 instead of .78, on birds .38 instead of .60; of craftml .70 instead of .79, and

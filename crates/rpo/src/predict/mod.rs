@@ -67,8 +67,8 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
         Vec::new()
     }
 
-    /// Predicts each training sample with the parts of the model that did not see it, and counts these parts. Default:
-    /// none.
+    /// Predicts each training sample with the parts of the model that did not see it, and counts these parts. Predictions
+    /// of samples that every part saw are not used. Default: none.
     ///
     /// # Errors
     /// Other samples than those of the training set.

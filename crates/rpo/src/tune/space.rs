@@ -182,6 +182,14 @@ impl Space {
         })
     }
 
+    /// Number of settings of a grid; `None` if there is none, or if more than 65,536 combinations would have to be counted.
+    pub fn n_settings(&self) -> Option<usize> {
+        let mut parameters = self.0.iter();
+        let combinations = parameters.try_fold(1_u64, |n, p| n.checked_mul(p.distribution.n_values()?));
+        combinations.filter(|n| *n <= MOST_COUNTED)?;
+        Some(self.grid().ok()?.count())
+    }
+
     fn grid(&self) -> Result<Grid<'_>, SpaceError> {
         match self.0.iter().find(|p| p.distribution.n_values().is_none()) {
             Some(p) => Err(SpaceError::Continuous(p.name.clone())),
@@ -202,19 +210,11 @@ impl Space {
     }
 
     fn random(&self, seed: Seed) -> Random<'_> {
-        let combinations = self
-            .0
-            .iter()
-            .try_fold(1_u64, |n, p| n.checked_mul(p.distribution.n_values()?));
-        let left = match self.grid() {
-            Ok(grid) if combinations.is_some_and(|n| n <= MOST_COUNTED) => Some(grid.count()),
-            _ => None,
-        };
         Random {
             space: self,
             seed,
             next: 0,
-            left,
+            left: self.n_settings(),
             seen: BTreeSet::new(),
         }
     }

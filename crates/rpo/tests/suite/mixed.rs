@@ -300,8 +300,21 @@ fn labels_and_numbers_have_weights_of_their_own() {
         assert_eq!(found(|c| c.label_weight), of_labels);
         assert_eq!(parts(&combined(&other)).0, of_numbers, "{rule}");
         let predicted = model.predict(x).unwrap();
-        if rule != CombineRule::Stack {
-            let of_members = models.each_ref().map(|model| model.predict(x).unwrap());
+        let of_members = models.each_ref().map(|model| model.predict(x).unwrap());
+        if rule == CombineRule::Stack {
+            let means = model.training().output_means();
+            for ((i, j), found) in predicted.indexed_iter().filter(|((_, j), _)| *j != price) {
+                let distances = of_members.iter().zip(&of_labels).map(|(p, weight)| {
+                    let p = f64::from(p[[i, j]].clamp(0.0, 1.0));
+                    weight * (p - means[j])
+                });
+                let expected = (means[j] + distances.sum::<f64>()).clamp(0.0, 1.0);
+                assert!(
+                    (f64::from(*found) - expected).abs() < 1e-4,
+                    "{i} {j}: {found} {expected}"
+                );
+            }
+        } else {
             for ((i, j), found) in predicted.indexed_iter() {
                 let weights = if j == price { &of_numbers } else { &of_labels };
                 let terms = of_members.iter().zip(weights).map(|(p, weight)| {

@@ -1,7 +1,7 @@
 //! `rpo evaluate`.
 
-use rpo::Predictor;
 mod by_frequency;
+mod importances;
 
 use crate::csv_file;
 use crate::error::CliError;
@@ -14,7 +14,7 @@ use rpo::core::text::did_you_mean;
 use rpo::data::write::CsvField;
 use rpo::data::{Names, Task};
 use rpo::metrics::{Metric, PredictionForm, Score};
-use rpo::{Decision, EvaluateOptions, Model, OutputScores};
+use rpo::{Decision, EvaluateOptions, Model, OutputScores, PermutationOptions, Predictor};
 use std::path::{Path, PathBuf};
 
 /// Score a model on a data set.
@@ -68,6 +68,21 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "GROUPS")]
     by_frequency: Option<usize>,
 
+    /// CSV file for the permutation importance of each column of features, the largest first: how much worse the first of
+    /// the metrics gets when the values of the column are shuffled among the samples, the mean and the standard deviation
+    /// over --repeats shuffles (Breiman 2001). For any method; each shuffle of a column takes as long as an evaluation.
+    /// Names are as for --per-output.
+    #[arg(long, value_name = "FILE", value_parser = files::written(), conflicts_with = "rerank")]
+    importances: Option<PathBuf>,
+
+    /// How often each column is shuffled for its importance.
+    #[arg(long, value_name = "N", default_value_t = PermutationOptions::default().repeats, requires = "importances")]
+    repeats: usize,
+
+    /// Seed of these shuffles.
+    #[arg(long, value_name = "N", default_value_t = PermutationOptions::default().seed, requires = "importances")]
+    seed: u64,
+
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -89,9 +104,12 @@ impl Evaluate {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         let read = self.data.files().into_iter();
         let read = read.chain([("--model", Some(self.model.as_path()))]);
-        let per_output = ("--per-output", self.per_output.as_deref());
-        files::check(read, [per_output])?;
-        csv_file::check(per_output)?;
+        let written = [
+            ("--per-output", self.per_output.as_deref()),
+            ("--importances", self.importances.as_deref()),
+        ];
+        files::check(read, written)?;
+        written.into_iter().try_for_each(csv_file::check)?;
         self.threads.start()?;
         let clock = Stopwatch::start();
         let mut model = Model::load(&self.model)?;
@@ -116,6 +134,16 @@ impl Evaluate {
             let scores = model.evaluate_outputs_with(&data, options.memory_limit);
             let scores = scores.map_err(|e| CliError::of_data(e, self.data.name()))?;
             write_outputs(&model, &scores, path)?;
+        }
+        if let (Some(path), Some(first)) = (&self.importances, metrics.first()) {
+            let options = PermutationOptions {
+                repeats: self.repeats,
+                seed: self.seed,
+                evaluate: options,
+            };
+            let found = model.permutation_importances(&data, first, options);
+            let found = found.map_err(|e| CliError::of_data(e, self.data.name()))?;
+            importances::write(found, path)?;
         }
         let ks = by_frequency::ks(&metrics);
         let groups = self

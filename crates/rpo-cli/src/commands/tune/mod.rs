@@ -16,7 +16,7 @@ use crate::resources::Stopwatch;
 use clap::Args;
 use history::Report;
 use journal::Journal;
-use rpo::core::{Domain, Seed};
+use rpo::core::Domain;
 use rpo::data::{Dataset, Task};
 use rpo::metrics::Metric;
 use rpo::tune::{
@@ -238,13 +238,12 @@ impl Tune {
     }
 }
 
-/// The number of trials, if the limit and the order determine it.
+/// The number of trials, if the limit and the order determine it and it is not too large to be counted.
 fn n_trials(tuning: &Tuning, space: &Space) -> Option<usize> {
-    let grid = || space.settings(SearchOrder::Grid, Seed::new(0)).ok();
     match (tuning.limit, tuning.order) {
         (SearchLimit::Trials(n), SearchOrder::Random) => Some(n),
-        (SearchLimit::Trials(n), SearchOrder::Grid) => Some(grid()?.take(n).count()),
-        (SearchLimit::Everything, SearchOrder::Grid) => Some(grid()?.count()),
+        (SearchLimit::Trials(n), SearchOrder::Grid) => Some(space.n_settings()?.min(n)),
+        (SearchLimit::Everything, SearchOrder::Grid) => space.n_settings(),
         _ => None,
     }
 }

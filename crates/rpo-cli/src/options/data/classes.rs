@@ -7,8 +7,9 @@ use rpo::data::{ClassColumn, Dataset, Task};
 const NAMED: usize = 5;
 /// Number of samples from which on many classes are no coincidence.
 const FEW: usize = 20;
-/// Numbers that stand for the classes of other programs; 0 and 1 are labels unless the task is given.
-const CODES: [[f32; 2]; 2] = [[-1.0, 1.0], [1.0, 2.0]];
+/// Largest number of whole numbers that a note takes for the codes of classes, and how many samples each of them needs.
+const MOST_CODES: usize = 10;
+const SAMPLES_PER_CODE: usize = 10;
 
 /// Notes each target of words, and what it may be instead of classes, the labels beside numbers, and numbers that may be
 /// labels.
@@ -36,33 +37,55 @@ pub(super) fn note_classes(data: &Dataset) {
             listed(labels.iter().map(name))
         ));
     }
-    for (name, [low, high]) in of_two_values(data) {
+    let codes = like_codes(data);
+    if let Some((name, values)) = codes.first() {
+        let values: Vec<String> = values.iter().map(f32::to_string).collect();
+        let (last, others) = values.split_last().expect("two values or more");
+        let likewise = match codes.len() {
+            1 => String::new(),
+            n => format!(", as {} other targets are with theirs", n - 1),
+        };
         note(&format!(
-            "target {name:?} is a number with no other values than {low} and {high}; --categorical makes them classes"
+            "target {name:?} is a number with no other values than {} and {last}{likewise}; --categorical makes classes of \
+             such values",
+            others.join(", ")
         ));
     }
 }
 
-/// The numbers with two values that usually stand for classes, with these values.
-fn of_two_values(data: &Dataset) -> Vec<(String, [f32; 2])> {
-    if data.task() == Task::MultiLabel || data.n_samples() < FEW {
+/// The numbers with few values, all of them whole, which often stand for classes: their names and values. 0 and 1 alone
+/// are labels, or numbers because the task is given.
+fn like_codes(data: &Dataset) -> Vec<(String, Vec<f32>)> {
+    if data.task() == Task::MultiLabel {
         return Vec::new();
     }
-    let mut values = vec![Vec::with_capacity(3); data.n_outputs()];
+    // As many samples as make it no coincidence.
+    let most = MOST_CODES.min(data.n_samples() / SAMPLES_PER_CODE);
+    let mut values: Vec<Vec<f32>> = vec![Vec::new(); data.n_outputs()];
+    // Entries that are not stored are 0.
+    let mut stored = vec![0; data.n_outputs()];
     let outputs = data.outputs().view();
     for row in 0..data.n_samples() {
         outputs.for_each_in_row(row, |output, value| {
-            let values: &mut Vec<f32> = &mut values[output as usize];
-            if values.len() < 3 && !value.is_nan() && !values.contains(&value) {
+            let values = &mut values[output as usize];
+            stored[output as usize] += 1;
+            if values.len() <= most && !value.is_nan() && !values.contains(&value) {
                 values.push(value);
             }
         });
     }
-    let found = values.into_iter().enumerate().filter_map(|(output, mut values)| {
+    let found = values.into_iter().zip(stored).enumerate();
+    let found = found.filter_map(|(output, (mut values, stored))| {
+        if stored < data.n_samples() && !values.contains(&0.0) {
+            values.push(0.0);
+        }
         values.sort_unstable_by(f32::total_cmp);
-        let values: [f32; 2] = values.try_into().ok()?;
-        let name = data.output_names().get(output)?.into_owned();
-        (CODES.contains(&values) && !data.is_label(output)).then_some((name, values))
+        let are_codes = (2..=most).contains(&values.len())
+            && values.iter().all(|value| value.fract() == 0.0)
+            && values != [0.0, 1.0]
+            && !data.is_label(output);
+        let name = data.output_names().get(output).unwrap_or_default().into_owned();
+        are_codes.then_some((name, values))
     });
     found.collect()
 }

@@ -13,9 +13,9 @@ use rpo::data::split::{Withheld, group_numbers};
 #[derive(Debug, Args)]
 pub(crate) struct GroupOptions {
     /// Keep samples together that have the same value in this column of a table, such as a customer, wherever samples
-    /// are withheld, also in training (to stop boosting early, and to find thresholds, intervals, costs or the weights of
-    /// members): scores and what is found then hold for new customers. The column is not a feature. With --id another
-    /// column identifies the samples, for which the file is read once more.
+    /// are withheld, also in training (to stop boosting early, and to find thresholds, intervals, costs or the weights
+    /// of members): scores and what is found then hold for new customers. The column is not a feature. If --id names
+    /// another column, the file is read once more.
     #[arg(long, value_name = "COLUMN")]
     group: Option<String>,
 }

@@ -13,6 +13,7 @@ use rpo_core::{Contributions, Domain, InverseLink, MatrixView, ParameterError, P
 use rpo_data::{Dataset, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 use weighted_sum::WeightedSum;
@@ -294,13 +295,13 @@ impl Ensemble {
     }
 
     /// What the first member has and every other one too.
-    fn in_all<T: PartialEq>(&self, of: impl Fn(&Model) -> Vec<T>) -> Vec<T> {
+    fn in_all<T: Ord>(&self, of: impl Fn(&Model) -> BTreeSet<T>) -> Vec<T> {
         let mut common = of(self.first());
         for (model, _) in self.members().skip(1) {
             let others = of(model);
             common.retain(|item| others.contains(item));
         }
-        common
+        common.into_iter().collect()
     }
 }
 
@@ -330,10 +331,19 @@ impl Predict for Ensemble {
         let combined = self
             .link
             .combine(scores, &self.training.output_means(), &labels)?;
-        Ok(combined.expect("there is at least one member"))
+        let mut combined = combined.expect("there is at least one member");
+        if self.link == Link::Distances {
+            // Weights of any sign may leave the range of labels.
+            for label in labels.into_iter().chain(self.probabilities()) {
+                combined
+                    .column_mut(label)
+                    .mapv_inplace(|score| score.clamp(0.0, 1.0));
+            }
+        }
+        Ok(combined)
     }
 
-    /// Those of the members, combined as their predictions are, apart from limits; `None` for several members unless
+    /// Those of the members, combined as their predictions are, apart from limits and the range of labels; `None` for several members unless
     /// scores are predictions.
     fn contributions(
         &self,
@@ -372,17 +382,19 @@ impl Predict for Ensemble {
 
     /// The groups that all members have.
     fn groups(&self) -> Vec<Range<usize>> {
-        self.in_all(|model| model.predictor().groups())
+        let ends = |group: Range<usize>| (group.start, group.end);
+        let groups = self.in_all(|model| model.predictor().groups().into_iter().map(ends).collect());
+        groups.into_iter().map(|(start, end)| start..end).collect()
     }
 
     /// The outputs whose predictions are probabilities in all members.
     fn probabilities(&self) -> Vec<usize> {
-        self.in_all(|model| model.predictor().probabilities())
+        self.in_all(|model| model.predictor().probabilities().into_iter().collect())
     }
 
     /// The outputs that are not negative in all members.
     fn not_negative(&self) -> Vec<usize> {
-        self.in_all(|model| model.predictor().not_negative())
+        self.in_all(|model| model.predictor().not_negative().into_iter().collect())
     }
 
     fn summary(&self) -> Vec<(&'static str, Value)> {

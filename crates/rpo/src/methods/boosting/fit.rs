@@ -20,13 +20,26 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
-impl Boosting {
-    /// Returns a callback that stops a fit starting now at the time limit.
-    fn until_limit(&self, context: &FitContext<'_>) -> impl FnMut(&Progress<'_>) -> ControlFlow<()> + use<> {
-        let limit = self.time_limit.map(|limit| context.share_of(limit));
-        let start = Instant::now();
-        move |_| match limit {
-            Some(limit) if start.elapsed().as_secs_f64() >= limit => ControlFlow::Break(()),
+/// The time of one or two fits.
+#[derive(Clone, Copy)]
+struct Clock {
+    start: Instant,
+    /// In seconds; `None` is no limit.
+    limit: Option<f64>,
+}
+
+impl Clock {
+    fn start(limit: Option<f64>, context: &FitContext<'_>) -> Self {
+        Self {
+            start: Instant::now(),
+            limit: limit.map(|limit| context.share_of(limit)),
+        }
+    }
+
+    /// Returns a callback that stops a fit when a share of the time is over.
+    fn until(self, share: f64) -> impl FnMut(&Progress<'_>) -> ControlFlow<()> + use<> {
+        move |_| match self.limit {
+            Some(limit) if self.start.elapsed().as_secs_f64() >= share * limit => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         }
     }
@@ -133,15 +146,15 @@ fn model(boosted: Boosted, data: &Dataset, params: &BoostingParams) -> Result<Mo
     Model::of_levels(boosted, data, quantile_levels(params))
 }
 
-/// Refuses several quantile levels of classes, and of labels beside numbers.
+/// Refuses quantiles of classes, and of numbers beside labels, whose levels a model could not tell.
 fn check_levels(params: &BoostingParams, data: &Dataset) -> Result<(), ParameterError> {
-    match params.quantile.as_ref().filter(|levels| levels.len() > 1) {
-        Some(levels) if data.has_declared_labels() => {
-            let reason = "predicts several levels of numbers, but some targets are classes or labels";
-            Err(ParameterError::conflict("quantile", levels, reason))
-        }
-        _ => Ok(()),
+    let has_several = params.quantile.as_ref().is_some_and(|levels| levels.len() > 1);
+    let has_levels = has_several || params.loss == Some(LossKind::Quantile);
+    if has_levels && data.has_declared_labels() {
+        let reason = "predicts quantiles of numbers, but some targets are classes or labels: train a model of the numbers";
+        return Err(ParameterError::conflict("loss", "quantile", reason));
     }
+    Ok(())
 }
 
 impl Estimator for Boosting {
@@ -159,22 +172,19 @@ impl Estimator for Boosting {
     }
 
     fn needs(&self) -> Needs {
-        Needs {
-            equal_outputs: false,
-            ..Needs::default()
-        }
+        self.params.needs()
     }
 
     fn quantile_levels(&self) -> Vec<f64> {
-        quantile_levels(&self.params).to_vec()
+        self.params.quantile_levels()
     }
 
     fn default_metric(&self, task: Task, n_outputs: usize) -> Metric {
-        default_metric_of(&self.params, task, n_outputs)
+        self.params.default_metric(task, n_outputs)
     }
 
     fn has_unit_of_weights(&self) -> bool {
-        self.params.is_penalized()
+        self.params.has_unit_of_weights()
     }
 
     fn n_steps(&self) -> usize {
@@ -182,11 +192,12 @@ impl Estimator for Boosting {
     }
 
     fn continues(&self) -> bool {
-        true
+        self.params.continues()
     }
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
-        let mut until_limit = self.until_limit(context);
+        let clock = Clock::start(self.time_limit, context);
+        let mut until_limit = clock.until(1.0);
         check_levels(&self.params, data)?;
         let params = with_losses_of(&self.params, data);
         let Some(how) = self.withholding() else {
@@ -214,7 +225,21 @@ impl Estimator for Boosting {
         }
         let holdout = Holdout::new(data, how.fraction, Seed::new(self.params.seed))?;
         let withheld = Some((&holdout.validation, how));
-        let boosted = boost(&searched, &holdout.train, withheld, context, &mut until_limit)?;
+        let share = match how.refit {
+            // The second fit has more samples, and at most as many steps.
+            true => {
+                let ratio = data.n_samples() as f64 / holdout.train.n_samples() as f64;
+                1.0 / (1.0 + ratio)
+            }
+            false => 1.0,
+        };
+        let boosted = boost(
+            &searched,
+            &holdout.train,
+            withheld,
+            context,
+            &mut clock.until(share),
+        )?;
         if !how.refit {
             return model(boosted, &holdout.train, &params);
         }
@@ -223,8 +248,7 @@ impl Estimator for Boosting {
             iterations: n_steps.max(1),
             ..params
         };
-        let go_on = &mut |_: &Progress<'_>| ControlFlow::Continue(());
-        let again = boost(&found, data, None, context, go_on)?;
+        let again = boost(&found, data, None, context, &mut until_limit)?;
         model(again.truncate(n_steps), data, &found)
     }
 
@@ -244,7 +268,7 @@ impl Estimator for Boosting {
         }
         check_levels(&self.params, data)?;
         let mut failure = None;
-        let mut until_limit = self.until_limit(context);
+        let mut until_limit = Clock::start(self.time_limit, context).until(1.0);
         let params = with_losses_of(&self.params, data);
         let mut observe = |progress: &Progress<'_>| {
             let at_limit = until_limit(progress);
@@ -316,17 +340,36 @@ impl Estimator for BoostingParams {
     }
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
-        // A model of a `Method` records the task's defaults for parameters that are not set.
-        let of_method = |start: &Model| start.parameters.contains_key("method");
-        let compared = match context.start.is_some_and(of_method) {
-            true => Map::from_iter([("method".to_owned(), Estimator::method(self).into())]),
-            false => parameters_of(self),
-        };
-        context.check_start_parameters(&compared)?;
-        let mut params = self.clone();
-        if data.task() == Task::MultiLabel && params.output_losses.is_none() {
-            params.loss.get_or_insert(LossKind::Logistic);
-        }
-        Estimator::fit(&Boosting::new(params), data, context)
+        for_data(self, data, context)?.fit(data, context)
     }
+
+    fn fit_in_parts(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        steps: &[usize],
+        on_checkpoint: &mut OnCheckpoint<'_>,
+    ) -> Result<Model, ModelError> {
+        for_data(self, data, context)?.fit_in_parts(data, context, steps, on_checkpoint)
+    }
+}
+
+/// The method with the default loss of the task, if it may continue the model of the context.
+fn for_data(
+    params: &BoostingParams,
+    data: &Dataset,
+    context: &FitContext<'_>,
+) -> Result<Boosting, ModelError> {
+    // A model of a `Method` records the task's defaults for parameters that are not set.
+    let of_method = |start: &Model| start.parameters.contains_key("method");
+    let compared = match context.start.is_some_and(of_method) {
+        true => Map::from_iter([("method".to_owned(), Estimator::method(params).into())]),
+        false => parameters_of(params),
+    };
+    context.check_start_parameters(&compared)?;
+    let mut params = params.clone();
+    if data.task() == Task::MultiLabel && params.output_losses.is_none() {
+        params.loss.get_or_insert(LossKind::Logistic);
+    }
+    Ok(Boosting::new(params))
 }

@@ -109,8 +109,7 @@ pub(super) fn given_losses(params: &BoostingParams) -> impl Iterator<Item = &Los
 /// of the task. Counts and amounts vary most where they are largest, so that R² is that of a few samples, and a model of
 /// means that are all too small may have the best; outliers decide on R² alone.
 pub(super) fn default_metric_of(params: &BoostingParams, task: Task, n_outputs: usize) -> Metric {
-    let all_are =
-        |kind| given_losses(params).next().is_some() && given_losses(params).all(|own| *own == kind);
+    let all_are = |kind| all_are(params, kind);
     let power = || {
         params
             .tweedie_power
@@ -128,10 +127,15 @@ pub(super) fn default_metric_of(params: &BoostingParams, task: Task, n_outputs: 
     default_metric(task, n_outputs, quantile_levels(params))
 }
 
-/// The levels of the predicted quantiles; empty for other losses.
+/// The levels of the predicted quantiles; empty unless quantile is the loss of all outputs.
 pub(super) fn quantile_levels(params: &BoostingParams) -> &[f64] {
-    match params.loss {
-        Some(LossKind::Quantile) => params.quantile.as_deref().unwrap_or(&[0.5]),
-        _ => &[],
+    match all_are(params, LossKind::Quantile) {
+        true => params.quantile.as_deref().unwrap_or(&[0.5]),
+        false => &[],
     }
+}
+
+/// Returns true if a loss is given, and it is that of all outputs.
+fn all_are(params: &BoostingParams, kind: LossKind) -> bool {
+    given_losses(params).next().is_some() && given_losses(params).all(|own| *own == kind)
 }

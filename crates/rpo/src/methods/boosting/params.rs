@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Boosting {
     #[serde(flatten)]
     pub(super) params: BoostingParams,
-    /// Stops after this number of seconds, but not before the first step; the model then depends on the machine. Where
-    /// intervals or thresholds need another fit on withheld samples, both fits have half of the time.
+    /// Stops after this number of seconds, but not before the first step; the model then depends on the machine. Two fits
+    /// share the time: the search for a number of steps and the fit to all samples, and fits for intervals or thresholds
+    /// on withheld samples and the last one.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub(super) time_limit: Option<f64>,
     /// Fraction of the samples to withhold; every step is scored on them, and the model keeps the

@@ -31,8 +31,8 @@ pub(crate) struct TrainingOptions {
     #[command(flatten)]
     task: TaskOptions,
 
-    /// Columns of a CSV, Parquet, Arrow or ARFF file that are not read; * matches any characters, ? one. A column that is
-    /// also named as a target is refused; a target that only matches a pattern stays a target.
+    /// Columns of a CSV, Parquet, Arrow or ARFF file that are not read; * matches any characters, ? one. Naming a
+    /// column both here and as a target is refused; a pattern does not leave out a target that is given by name.
     #[arg(long, value_name = "NAME,...", help_heading = "Data")]
     ignore: Vec<List<String>>,
 
