@@ -443,6 +443,7 @@ impl Model {
                 memory_limit,
                 ..EvaluateOptions::default()
             },
+            ..PermutationOptions::default()
         };
         let pool = threads::pool(n_threads)?;
         let shuffle = || pool.install(|| self.0.permutation_importances(data, &metric, options));

@@ -249,7 +249,7 @@ impl Schema {
     }
 
     /// The columns of a table with the features, in order: their features, and their names.
-    pub(crate) fn columns(&self) -> Vec<(Range<usize>, String)> {
+    pub fn columns(&self) -> Vec<(Range<usize>, String)> {
         let wide = self.wide_columns().filter(|(features, ..)| !features.is_empty());
         let wide: BTreeMap<usize, (usize, &str)> = wide
             .map(|(features, name, _)| (features.start, (features.end, name)))

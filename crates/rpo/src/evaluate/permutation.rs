@@ -4,29 +4,33 @@ use super::EvaluateOptions;
 use super::cross_validation::mean_and_deviation;
 use crate::{Model, ModelError};
 use ndarray::s;
-use rpo_core::{CsrMatrix, Domain, Matrix, MatrixView, Seed, csr_row};
+use rpo_core::{CsrMatrix, Domain, Matrix, MatrixView, Observers, Seed, csr_row};
 use rpo_data::Dataset;
 use rpo_data::split::shuffled;
+use rpo_ensemble::EnsembleError;
 use rpo_metrics::Score;
 use std::ops::Range;
 
 /// Options of [`Model::permutation_importances`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PermutationOptions {
+#[derive(Debug, Clone, Copy)]
+pub struct PermutationOptions<'a> {
     /// How often the values of each column are shuffled, at least once. Default 5.
     pub repeats: usize,
     /// Seed of the shuffles. Default 0.
     pub seed: u64,
     /// Options of each evaluation.
     pub evaluate: EvaluateOptions,
+    /// A step is a column.
+    pub observers: Observers<'a>,
 }
 
-impl Default for PermutationOptions {
+impl Default for PermutationOptions<'_> {
     fn default() -> Self {
         Self {
             repeats: 5,
             seed: 0,
             evaluate: EvaluateOptions::default(),
+            observers: Observers::default(),
         }
     }
 }
@@ -70,12 +74,12 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// No repeats; otherwise as [`evaluate_with`](Self::evaluate_with).
+    /// No repeats, and a stop; otherwise as [`evaluate_with`](Self::evaluate_with).
     pub fn permutation_importances<S: Score>(
         &self,
         data: &Dataset,
         metric: &S,
-        options: PermutationOptions,
+        options: PermutationOptions<'_>,
     ) -> Result<Vec<ColumnImportance>, ModelError> {
         Domain::Count.check("repeats", options.repeats)?;
         self.with_work(data, &[metric], options.evaluate, |work, x| {
@@ -83,6 +87,9 @@ impl Model {
             let (n, usual) = (x.reborrow().n_rows(), evaluate(x.reborrow())?);
             let seed = Seed::new(options.seed).purpose("permutation importance");
             let of_column = |(index, (features, name)): (usize, (Range<usize>, String))| {
+                if options.observers.is_stopped() {
+                    return Err(EnsembleError::Stopped.into());
+                }
                 let worse = |repeat: u64| {
                     let order = shuffled(n, seed.child(index as u64).child(repeat));
                     let changed = with_order(x.reborrow(), &features, &order);
@@ -95,6 +102,7 @@ impl Model {
                 let repeats = 0..options.repeats as u64;
                 let worse = repeats.map(worse).collect::<Result<Vec<f64>, ModelError>>()?;
                 let (mean, deviation) = mean_and_deviation(&worse);
+                options.observers.step();
                 Ok(ColumnImportance {
                     name,
                     mean,

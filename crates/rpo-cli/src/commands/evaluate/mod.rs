@@ -8,8 +8,10 @@ use crate::error::CliError;
 use crate::files;
 use crate::options::{DataOptions, MemoryOptions, RerankOptions, ThreadOptions, UnseenOptions};
 use crate::output::{Output, Report, note, print};
+use crate::progress;
 use crate::resources::Stopwatch;
 use clap::Args;
+use rpo::core::Observers;
 use rpo::core::text::did_you_mean;
 use rpo::data::write::CsvField;
 use rpo::data::{Names, Task};
@@ -136,13 +138,20 @@ impl Evaluate {
             write_outputs(&model, &scores, path)?;
         }
         if let (Some(path), Some(first)) = (&self.importances, metrics.first()) {
+            let bar = progress::bar(model.schema().columns().len(), "shuffling columns");
+            let on_step = || bar.inc(1);
             let options = PermutationOptions {
                 repeats: self.repeats,
                 seed: self.seed,
                 evaluate: options,
+                observers: Observers {
+                    on_step: Some(&on_step),
+                    ..Observers::default()
+                },
             };
             let found = model.permutation_importances(&data, first, options);
             let found = found.map_err(|e| CliError::of_data(e, self.data.name()))?;
+            bar.finish_and_clear();
             importances::write(found, path)?;
         }
         let ks = by_frequency::ks(&metrics);
