@@ -40,6 +40,6 @@ pub use predictor::{Apply, DEFAULT_MEMORY_LIMIT, FeatureImportances, Predictor, 
 pub use propensity::Propensity;
 pub use resources::{MemoryLimit, useful_threads};
 pub use seed::{Seed, StreamRng};
-pub use top::{best_first, csr_of_rows, keep_top, top_of, top_of_pairs};
+pub use top::{best_first, best_of, csr_of_rows, keep_top, top_of, top_of_pairs};
 pub use vectorized::vectorized;
 pub use weights::{WeightError, WideSum};

@@ -54,6 +54,24 @@ pub fn top_of(row: ArrayView1<'_, f32>, k: usize) -> Vec<(u32, f32)> {
     top_of_pairs(values.filter(|(_, value)| *value != 0.0).collect(), k)
 }
 
+/// Returns the k largest values of a row of scores, as [`keep_top`] orders them. Zeros are left out as in [`top_of`],
+/// unless a score is negative: then 0 is a score like others.
+///
+/// ```
+/// let (labels, signed) = (ndarray::array![0.5, 0.0, 0.9], ndarray::array![0.5, 0.0, -0.9]);
+/// assert_eq!(rpo_core::best_of(labels.view(), 3), [(0, 0.5), (2, 0.9)]);
+/// assert_eq!(rpo_core::best_of(signed.view(), 2), [(0, 0.5), (1, 0.0)]);
+/// ```
+///
+/// # Panics
+/// If k is 0.
+pub fn best_of(row: ArrayView1<'_, f32>, k: usize) -> Vec<(u32, f32)> {
+    match row.iter().any(|score| *score < 0.0) {
+        true => top_of_pairs((0..).zip(row.iter().copied()).collect(), k),
+        false => top_of(row, k),
+    }
+}
+
 /// Converts rows of (column, value) pairs in column order to CSR of the given shape.
 ///
 /// # Panics

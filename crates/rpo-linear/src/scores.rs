@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, Domain, MatrixView, Predictor, check_dense, csr_of_rows, top_of};
+use rpo_core::{CsrMatrix, Domain, MatrixView, Predictor, best_of, check_dense, csr_of_rows};
 
 use crate::LinearError;
 use crate::checks::check_features;
@@ -39,7 +39,7 @@ pub(crate) trait Scorer: Predictor + Sync {
         Ok(out)
     }
 
-    /// Returns the k largest nonzero scores of each sample; ties go to the smaller output indices. Each thread holds
+    /// Returns the k largest scores of each sample, of which zeros are left out unless one is negative; ties go to the smaller output indices. Each thread holds
     /// the scores of one chunk at a time.
     fn top_scores(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
         let (d, n) = (self.n_outputs(), x.n_rows());
@@ -52,7 +52,7 @@ pub(crate) trait Scorer: Predictor + Sync {
                 let mut scores = Array2::zeros((rows.len(), d));
                 self.score(x, &rows, scores.view_mut());
                 check_finite(scores.view(), chunk * CHUNK)?;
-                Ok(scores.rows().into_iter().map(|row| top_of(row, k)).collect())
+                Ok(scores.rows().into_iter().map(|row| best_of(row, k)).collect())
             })
             .collect();
         let chunks = chunks.into_iter().collect::<Result<Vec<_>, _>>()?;

@@ -65,7 +65,22 @@ impl WriteOptions {
         if format == Format::SvmLight {
             note_sizes(data);
         }
+        if matches!(format, Format::SvmLight | Format::XmlRepo) {
+            note_numbers(data);
+        }
         Ok(())
+    }
+}
+
+/// Notes that the numbers of terms, of labels in lists and of classes are those of this file alone.
+fn note_numbers(data: &Dataset) {
+    let is_of_file =
+        !data.texts().is_empty() || data.label_column().is_some() || !data.class_columns().is_empty();
+    if is_of_file {
+        note(
+            "terms, listed labels and classes are numbered as they occur in this file, and otherwise in another: convert all \
+             samples at once, and divide the result by rpo split",
+        );
     }
 }
 

@@ -7,6 +7,25 @@ use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch, check_dense};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// The columns that a step makes of features.
+pub(super) trait Columns {
+    /// Number of columns.
+    fn n_columns(&self) -> usize;
+
+    /// Returns the feature of each column; increasing.
+    fn sources(&self) -> Vec<usize>;
+
+    /// Returns the first column of several features, none of them nominal, that begin with this one; `None` if they may no
+    /// longer be complete.
+    fn place_of_several(&self, first: usize) -> Option<usize>;
+}
+
+/// Maps columns of several features, none of them nominal, to their positions after a step.
+pub(super) fn kept<C: Clone>(columns: &dyn Columns, before: &BTreeMap<usize, C>) -> BTreeMap<usize, C> {
+    let place = |(&first, column): (&usize, &C)| Some((columns.place_of_several(first)?, column.clone()));
+    before.iter().filter_map(place).collect()
+}
+
 /// The columns that replace the nominal features of three or more values. A feature of two values already is an
 /// indicator of the second value and stays, as do numeric features.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,34 +96,10 @@ impl Expansion {
         self.n_features
     }
 
-    /// Number of features in the result.
-    pub(super) fn n_columns(&self) -> usize {
-        moved(&self.replaced, self.n_features)
-    }
-
-    /// Returns the feature of each column of the result; increasing.
-    pub(super) fn sources(&self) -> Vec<usize> {
-        let mut replaced = self.replaced.iter().peekable();
-        let columns = |feature| {
-            let n_columns = replaced
-                .next_if(|r| r.feature == feature)
-                .map_or(1, |r| r.n_columns);
-            std::iter::repeat_n(feature, n_columns)
-        };
-        (0..self.n_features).flat_map(columns).collect()
-    }
-
     /// Returns the column of a feature that stays.
     fn moved(&self, feature: usize) -> usize {
         let n_before = self.replaced.partition_point(|r| r.feature < feature);
         moved(&self.replaced[..n_before], feature)
-    }
-
-    /// Maps columns of several features, none of them nominal, to their positions in the result.
-    pub(super) fn kept<C: Clone>(&self, before: &BTreeMap<usize, C>) -> BTreeMap<usize, C> {
-        let columns = before.iter();
-        let moved = columns.map(|(&first, column)| (self.moved(first), column.clone()));
-        moved.collect()
     }
 
     /// Returns the nominal features that stay, by their index in the result, from those before.
@@ -187,6 +182,27 @@ impl Expansion {
             builder.end_row();
         }
         Ok(builder.finish())
+    }
+}
+
+impl Columns for Expansion {
+    fn n_columns(&self) -> usize {
+        moved(&self.replaced, self.n_features)
+    }
+
+    fn sources(&self) -> Vec<usize> {
+        let mut replaced = self.replaced.iter().peekable();
+        let columns = |feature| {
+            let n_columns = replaced
+                .next_if(|r| r.feature == feature)
+                .map_or(1, |r| r.n_columns);
+            std::iter::repeat_n(feature, n_columns)
+        };
+        (0..self.n_features).flat_map(columns).collect()
+    }
+
+    fn place_of_several(&self, first: usize) -> Option<usize> {
+        Some(self.moved(first))
     }
 }
 

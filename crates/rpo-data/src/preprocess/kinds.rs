@@ -1,5 +1,6 @@
 //! What the steps of a pipeline know of the features they are applied to.
 
+use super::expansion::kept;
 use super::step::Step;
 use super::{Nominal, PreprocessError};
 use crate::dataset::Dataset;
@@ -57,7 +58,7 @@ impl Kinds {
             Some(columns) => Self {
                 n_features: columns.n_columns(),
                 nominal,
-                texts: columns.kept(&self.texts),
+                texts: kept(columns, &self.texts),
                 encoded: true,
             },
         }

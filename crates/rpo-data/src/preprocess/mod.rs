@@ -24,6 +24,7 @@ mod filter;
 mod impute;
 mod kinds;
 mod moments;
+mod occurring;
 mod one_hot;
 mod pipeline;
 mod scale;

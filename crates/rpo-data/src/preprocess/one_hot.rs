@@ -1,6 +1,6 @@
 //! Replaces nominal features by indicators.
 
-use super::expansion::{Expansion, Replaced, Storage};
+use super::expansion::{Columns, Expansion, Replaced, Storage};
 use super::kinds::Kinds;
 use super::step::{Fitted, Step, restored};
 use super::{Encoding, Nominal, PreprocessError, Steps};
@@ -114,7 +114,7 @@ impl Step for OneHot {
         }
     }
 
-    fn columns(&self) -> Option<&Expansion> {
+    fn columns(&self) -> Option<&dyn Columns> {
         Some(&self.columns)
     }
 

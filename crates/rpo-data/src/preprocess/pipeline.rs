@@ -1,6 +1,6 @@
 //! The fitted preprocessing steps before a model, in sequence.
 
-use super::expansion::Expansion;
+use super::expansion::Columns;
 use super::kinds::Kinds;
 use super::step::{AnyStep, feature_name, invalid, replaced};
 use super::target_encoding::TargetEncoding;
@@ -48,8 +48,8 @@ impl Pipeline {
         Ok(Self { kinds, steps })
     }
 
-    /// Returns the columns of each step that replaces features.
-    fn columns(&self) -> impl Iterator<Item = &Expansion> {
+    /// Returns the columns of each step that changes their number.
+    fn columns(&self) -> impl Iterator<Item = &dyn Columns> {
         self.steps.iter().filter_map(|step| step.get().columns())
     }
 
@@ -61,7 +61,7 @@ impl Pipeline {
     /// Number of features after the steps.
     pub fn n_columns(&self) -> usize {
         let last = self.columns().last();
-        last.map_or(self.kinds.n_features, Expansion::n_columns)
+        last.map_or(self.kinds.n_features, Columns::n_columns)
     }
 
     /// Returns the original feature of each feature after the steps; increasing.

@@ -1,8 +1,9 @@
 //! What a step of a pipeline can do, and the list of all steps.
 
-use super::expansion::Expansion;
+use super::expansion::{Columns, kept};
 use super::impute::Imputer;
 use super::kinds::Kinds;
+use super::occurring::Occurring;
 use super::one_hot::OneHot;
 use super::scale::Idf;
 use super::standardize::Standardization;
@@ -38,7 +39,7 @@ pub(super) trait Step {
         Self: Sized;
 
     /// Returns the columns that replace features; `None` if all features stay in their places.
-    fn columns(&self) -> Option<&Expansion> {
+    fn columns(&self) -> Option<&dyn Columns> {
         None
     }
 
@@ -114,6 +115,7 @@ steps![
     Standardization,
     Idf,
     Normalization,
+    Occurring,
 ];
 
 /// Returns the name of a feature after these steps, from the names before; `None` beyond the last.
@@ -138,7 +140,7 @@ pub(super) fn replaced(
     for step in steps.iter().map(AnyStep::get) {
         nominal = step.nominal(nominal);
         if let Some(columns) = step.columns() {
-            (texts, dates) = (columns.kept(&texts), columns.kept(&dates));
+            (texts, dates) = (kept(columns, &texts), kept(columns, &dates));
         }
     }
     let names = data.feature_names();

@@ -68,6 +68,9 @@ pub struct Steps<'t> {
     pub weights: Option<FeatureWeights>,
     /// Scales the features of each sample. All features become numeric; sparse ones stay sparse.
     pub normalize: Option<Normalization>,
+    /// Leaves out the features of sparse sets that no sample of the set has, if there are 65,536 features or more and fewer
+    /// than half of them occur, as of hashed terms. Other sets are left unchanged.
+    pub leave_out_absent: bool,
 }
 
 impl Steps<'_> {

@@ -1,6 +1,6 @@
 //! Replaces nominal features by means of targets.
 
-use super::expansion::{Expansion, Replaced, Storage};
+use super::expansion::{Columns, Expansion, Replaced, Storage};
 use super::kinds::Kinds;
 use super::step::{Fitted, Step, restored};
 use super::{Encoding, Nominal, PreprocessError, Steps, check_samples};
@@ -223,7 +223,7 @@ impl Step for TargetEncoding {
         restored(Self::new(kinds, targets, &means))
     }
 
-    fn columns(&self) -> Option<&Expansion> {
+    fn columns(&self) -> Option<&dyn Columns> {
         Some(&self.columns)
     }
 

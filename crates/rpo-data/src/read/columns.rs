@@ -112,6 +112,9 @@ pub(super) fn declared(
     if let Targets::List(list) = &options.targets {
         let position = is_target.iter().position(|target| *target);
         let position = position.ok_or_else(|| unknown("targets", &list.column))?;
+        if options.types.contains_key(&list.column) {
+            return Err(contradiction(position, "a column of a given type"));
+        }
         uses[position] = Some(ColumnUse::Labels);
     }
     Ok(uses)

@@ -27,7 +27,14 @@ impl TextColumn {
         }
     }
 
-    /// Restores a column from the names of its features; `None` if they are not those of a text column.
+    /// Restores a column whose terms are hashed; `None` if they are not by these options.
+    pub fn restore_hashed(name: &str, options: TextOptions) -> Option<Self> {
+        options.check().ok()?;
+        options.hash?;
+        Some(Self::of(name.to_owned(), options, Vec::new()))
+    }
+
+    /// Restores a column with a vocabulary from the names of its features; `None` if they are not those of such a column.
     pub fn restore<'a>(
         name: &str,
         options: TextOptions,
@@ -39,18 +46,11 @@ impl TextColumn {
         if terms.is_empty() {
             return None;
         }
-        let is_valid = match options.hash {
-            None => terms.windows(2).all(|pair| pair[0] < pair[1]),
-            Some(width) => {
-                let numbers = terms.iter().enumerate();
-                terms.len() == width as usize && numbers.into_iter().all(|(i, term)| *term == format!("#{i}"))
-            }
-        };
-        let vocabulary = match options.hash {
-            None => terms.into_iter().map(str::to_owned).collect(),
-            Some(_) => Vec::new(),
-        };
-        is_valid.then(|| Self::of(name.to_owned(), options, vocabulary))
+        let is_valid = options.hash.is_none() && terms.windows(2).all(|pair| pair[0] < pair[1]);
+        is_valid.then(|| {
+            let vocabulary = terms.into_iter().map(str::to_owned).collect();
+            Self::of(name.to_owned(), options, vocabulary)
+        })
     }
 
     /// Returns the options for converting its texts to terms.
@@ -66,7 +66,7 @@ impl TextColumn {
     }
 
     /// Names of the features: `review[good]`, or `review[#7]` if terms are hashed.
-    pub(crate) fn feature_names(&self) -> impl Iterator<Item = String> + '_ {
+    pub fn feature_names(&self) -> impl Iterator<Item = String> + '_ {
         (0..self.n_features()).map(|j| match self.vocabulary.get(j) {
             Some(term) => format!("{}[{term}]", self.name),
             None => format!("{}[#{j}]", self.name),

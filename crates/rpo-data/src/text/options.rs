@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TextUnit {
-    /// Words: longest runs of letters and digits of any script. Everything else separates words, including underscores
-    /// and apostrophes.
+    /// Words: longest runs of letters and digits of any script, with the marks on them (vowel signs, accents, zero width
+    /// joiners within). Everything else separates words, including underscores and apostrophes. Texts are normalized
+    /// before (NFC), as an accented letter may be one character or two.
     #[default]
     Words,
     /// Characters, where a run of white space counts as one blank: for languages without blanks between words, and for

@@ -2,15 +2,25 @@
 
 use super::options::{TextOptions, TextUnit};
 use std::borrow::Cow;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Joins the parts of a word, as in Persian and Hindi, without being one: zero width non-joiner and joiner.
+const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
 
 /// Calls `visit` with each term of a text, in no particular order, once per occurrence.
 pub(super) fn for_each_term(text: &str, options: &TextOptions, mut visit: impl FnMut(&str)) {
-    let text = match options.case {
+    // A letter with an accent is one character or two, which look the same: both become one (NFC).
+    let text = match text.is_ascii() {
         true => Cow::Borrowed(text),
+        false => Cow::Owned(text.nfc().collect()),
+    };
+    let text = match options.case {
+        true => text,
         false => Cow::Owned(text.to_lowercase()),
     };
     let (joined, units) = match options.unit {
-        TextUnit::Words => joined(text.split(|c| !is_of_word(c)).filter(|word| !word.is_empty())),
+        TextUnit::Words => joined(words(&text)),
         TextUnit::Characters => {
             let (blanks, _) = joined(text.split_whitespace());
             let units = blanks
@@ -40,9 +50,15 @@ fn joined<'a>(words: impl Iterator<Item = &'a str>) -> (String, Vec<(usize, usiz
     (text, places)
 }
 
-/// Returns true for letters, digits, and combining accents.
-fn is_of_word(c: char) -> bool {
-    c.is_alphanumeric() || ('\u{300}'..='\u{36f}').contains(&c)
+/// Returns the words of a text: runs of letters and digits, with the marks on them, such as vowel signs.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_of_word =
+        |c: char| c.is_alphanumeric() || !c.is_ascii() && (is_combining_mark(c) || JOINERS.contains(&c));
+    let runs = text.split(move |c| !is_of_word(c));
+    // Marks and joiners also follow emoji.
+    let runs = runs.map(|run| run.trim_start_matches(|c: char| !c.is_alphanumeric()));
+    runs.map(|run| run.trim_end_matches(JOINERS))
+        .filter(|word| !word.is_empty())
 }
 
 /// Returns the feature of a term among `width`: the 64-bit FNV-1a hash of its UTF-8, with both halves combined by
@@ -72,8 +88,14 @@ mod tests {
             ["don", "t", "x", "y", "3", "5", "été"]
         );
         assert_eq!(
-            words("ΣΊΣΥΦΟΣ 東京 e\u{301}te\u{301}"),
-            ["σίσυφος", "東京", "e\u{301}te\u{301}"]
+            words("ΣΊΣΥΦΟΣ 東京 e\u{301}te\u{301} ÉTÉ"),
+            ["σίσυφος", "東京", "été", "été"]
+        );
+        assert_eq!(words("क्रिकेट, मंत्री: नमस्ते।"), ["क्रिकेट", "मंत्री", "नमस्ते"]);
+        assert_eq!(words("น้ำ می\u{200c}خواهم"), ["น้ำ", "می\u{200c}خواهم"]);
+        assert_eq!(
+            words("❤\u{fe0f}love \u{1f469}\u{200d}\u{1f4bb} q\u{200d} q\u{307}"),
+            ["love", "q", "q\u{307}"]
         );
         assert!(words("").is_empty() && words(" ... !\n").is_empty());
         let case = TextOptions {

@@ -13,7 +13,7 @@ use ndarray::{Array1, Array2, ArrayViewMut1, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{
     Apply, CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, InverseLink, MatrixView, Predictor, TreeEnsemble,
-    csr_of_rows, top_of, top_of_pairs,
+    best_of, csr_of_rows, top_of_pairs,
 };
 
 /// The outputs and predictions that are kept for each sample.
@@ -85,7 +85,7 @@ impl Predictor for Boosted {
                         Some(link) => top_by_score(link, scores, k),
                         None => {
                             self.links.predict(scores, predictions.view_mut());
-                            top_of(predictions.view(), k)
+                            best_of(predictions.view(), k)
                         }
                     };
                     if checked.is_ok() {
@@ -162,12 +162,15 @@ impl Boosted {
     }
 }
 
-/// Returns the k largest nonzero predictions of a sample. They are chosen by score, because the probabilities of nearly
-/// certain labels round to equal values.
+/// Returns the k largest predictions of a sample, without zeros unless one is negative. They are chosen by score, because
+/// the probabilities of nearly certain labels round to equal values.
 fn top_by_score(link: InverseLink, scores: &[f64], k: usize) -> Vec<(u32, f32)> {
     let converted = |score| prediction(link, score) as f32;
-    let nonzero = (0..).zip(scores).filter(|(_, score)| converted(**score) != 0.0);
-    let mut top = top_of_pairs(nonzero.map(|(j, &score)| (j, score as f32)).collect(), k);
+    let is_signed = link == InverseLink::Identity && scores.iter().any(|score| *score < 0.0);
+    let counts = (0..)
+        .zip(scores)
+        .filter(|(_, score)| is_signed || converted(**score) != 0.0);
+    let mut top = top_of_pairs(counts.map(|(j, &score)| (j, score as f32)).collect(), k);
     top.iter_mut()
         .for_each(|(j, value)| *value = converted(scores[*j as usize]));
     top

@@ -64,7 +64,8 @@ impl Configured {
             (None, _) => Encoding::Positions,
         };
         let standardize = self.features.standardizes(self.standardized_by, nominal, data);
-        let (pipeline, prepared) = self.features.steps(encoding, standardize).fit_apply(data)?;
+        let steps = self.features.steps(encoding, standardize, self.is_ensemble);
+        let (pipeline, prepared) = steps.fit_apply(data)?;
         let prepared = self.checked(prepared, nominal)?;
         if pipeline.is_identity() {
             return fit(&pipeline, &prepared, context);

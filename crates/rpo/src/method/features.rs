@@ -143,7 +143,7 @@ impl FeatureParams {
     }
 
     /// The preparation steps for an encoding of nominal features.
-    pub(super) fn steps<'t>(&self, nominal: Encoding<'t>, standardize: bool) -> Steps<'t> {
+    pub(super) fn steps<'t>(&self, nominal: Encoding<'t>, standardize: bool, is_ensemble: bool) -> Steps<'t> {
         Steps {
             texts: self.text_weights,
             impute: self.impute,
@@ -151,6 +151,8 @@ impl FeatureParams {
             standardize,
             weights: self.feature_weights,
             normalize: self.normalize,
+            // Members of ensembles do so themselves, after their own steps.
+            leave_out_absent: !is_ensemble,
         }
     }
 }

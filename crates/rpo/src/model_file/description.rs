@@ -38,7 +38,7 @@ pub(super) struct Description {
     pub(super) n_train: usize,
     pub(super) n_features: usize,
     pub(super) n_outputs: usize,
-    /// Absent if features are numbered.
+    /// Absent if features are numbered; those of hashed terms are left out, as they follow from `texts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     feature_names: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -102,6 +102,13 @@ impl Description {
             Names::Given(names) => Some(names.clone()),
             Names::Numbered(_) => None,
         };
+        let mut feature_names = given(&schema.feature_names);
+        // From the last column on, so that positions hold.
+        for (&first, column) in schema.texts.iter().rev().filter(|(_, column)| is_hashed(column)) {
+            feature_names
+                .as_mut()
+                .map(|names| names.drain(first..first + column.n_features()));
+        }
         Self {
             checksum: super::container::BLANK.to_owned(),
             format: FORMAT.to_owned(),
@@ -112,7 +119,7 @@ impl Description {
             n_train: training.n_samples,
             n_features: schema.feature_names.iter().len(),
             n_outputs: schema.output_names.iter().len(),
-            feature_names: given(&schema.feature_names),
+            feature_names,
             output_names: given(schema.target_names()),
             first_feature: schema.first_feature,
             label_column: schema.label_column.clone(),
@@ -173,7 +180,19 @@ impl Description {
                 .into()),
             }
         };
-        let feature_names = names("names of features", self.feature_names.take(), self.n_features)?;
+        let mut feature_names = self.feature_names.take();
+        let hashed = self.texts.iter().filter(|(_, text)| text.options.hash.is_some());
+        for (&first, text) in hashed {
+            let invalid = || ModelError::Text {
+                name: text.column.clone(),
+            };
+            let column = TextColumn::restore_hashed(&text.column, text.options).ok_or_else(invalid)?;
+            let stored = feature_names.as_mut().filter(|names| first <= names.len());
+            stored
+                .ok_or_else(invalid)?
+                .splice(first..first, column.feature_names());
+        }
+        let feature_names = names("names of features", feature_names, self.n_features)?;
         let n_targets = self.n_outputs / self.levels.len().max(1);
         let output_names = names("names of outputs", self.output_names.take(), n_targets)?;
         let nominal = std::mem::take(&mut self.nominal);
@@ -206,6 +225,10 @@ impl Description {
     }
 }
 
+fn is_hashed(column: &TextColumn) -> bool {
+    column.options().hash.is_some()
+}
+
 fn text(column: &TextColumn) -> TextDescription {
     TextDescription {
         column: column.name.clone(),
@@ -218,6 +241,10 @@ impl TextDescription {
     /// Restores the column of texts whose first term is feature `first`; `None` if the features from there on do not
     /// match.
     fn restore(&self, first: usize, names: &Names) -> Option<TextColumn> {
+        if let Some(width) = self.options.hash {
+            let is_whole = self.n_features == width as usize;
+            return TextColumn::restore_hashed(&self.column, self.options).filter(|_| is_whole);
+        }
         let Names::Given(names) = names else { return None };
         let features = names.get(first..first.checked_add(self.n_features)?)?;
         TextColumn::restore(&self.column, self.options, features.iter().map(String::as_str))

@@ -9,7 +9,7 @@ use crate::blocks::best_by_blocks;
 use crate::{ModelError, TreeSize};
 use ndarray::Array2;
 use rpo_core::store::Store;
-use rpo_core::{Contributions, CsrMatrix, Domain, Matrix, MatrixView, best_first, csr_of_rows, top_of};
+use rpo_core::{Contributions, CsrMatrix, Domain, Matrix, MatrixView, best_first, best_of, csr_of_rows};
 use rpo_ensemble::RelabelOptions;
 use serde_json::Value;
 use std::any::Any;
@@ -41,8 +41,8 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
     /// A different number of features, features that the method does not support, and results above the limit.
     fn predict_with_limit(&self, x: MatrixView<'_>, memory_limit: usize) -> Result<Array2<f32>, ModelError>;
 
-    /// The k largest nonzero predictions of each sample, as CSR (samples x d). Default: selected from all predictions
-    /// of some samples at a time.
+    /// The k largest predictions of each sample, as CSR (samples x d). Default: selected from all predictions of some
+    /// samples at a time, without zeros unless one is negative.
     ///
     /// # Errors
     /// As [`predict_with_limit`](Self::predict_with_limit), and k = 0.
@@ -169,7 +169,7 @@ impl PartialEq for dyn Predict {
     }
 }
 
-/// Selects the k largest nonzero predictions of each sample from all predictions of some samples at a time.
+/// Selects the k largest predictions of each sample ([`best_of`]) from all predictions of some samples at a time.
 pub(crate) fn top_by_blocks(
     x: MatrixView<'_>,
     k: usize,
@@ -177,7 +177,7 @@ pub(crate) fn top_by_blocks(
     predict: impl Fn(MatrixView<'_>) -> Result<Array2<f32>, ModelError>,
 ) -> Result<CsrMatrix, ModelError> {
     Domain::Count.check("k", k)?;
-    let best = best_by_blocks(x, n_outputs, predict, |_, scores| Ok(top_of(scores, k)))?;
+    let best = best_by_blocks(x, n_outputs, predict, |_, scores| Ok(best_of(scores, k)))?;
     Ok(csr_of_rows(best.iter(), (x.n_rows(), n_outputs)))
 }
 

@@ -4,7 +4,7 @@ use crate::blocks::best_by_blocks;
 use crate::{Model, ModelError};
 use ndarray::{Array1, ArrayView1};
 use rpo_core::Predictor;
-use rpo_core::{CsrMatrix, Domain, MatrixView, Propensity, csr_of_rows, top_of};
+use rpo_core::{CsrMatrix, Domain, MatrixView, Propensity, best_of, csr_of_rows};
 use rpo_metrics::{MetricError, is_probability};
 
 /// The name of the ranking in errors.
@@ -42,7 +42,7 @@ impl Model {
         match rerank {
             Some(_) => {
                 Domain::Count.check("k", k)?;
-                let best = self.best_by_blocks(x, rerank, |values| top_of(values, k))?;
+                let best = self.best_by_blocks(x, rerank, |values| best_of(values, k))?;
                 Ok(csr_of_rows(best.iter(), (x.n_rows(), self.n_outputs())))
             }
             None => self.predict_top_k(x, k),

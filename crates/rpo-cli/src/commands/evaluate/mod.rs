@@ -34,16 +34,16 @@ pub(crate) struct Evaluate {
     /// micro-auc, average-precision, hamming, subset-accuracy, jaccard, micro-f1, macro-f1, example-f1, mcc, g-mean,
     /// balanced-accuracy; log-loss, brier and ece (expected calibration error) for methods whose scores are
     /// probabilities (means over labels); r2, half-r2 (of the first half of the outputs), arrmse, mse, rmse, mae (of
-    /// quantiles, that of the medians), pinball (for quantiles), poisson-deviance (of counts), tweedie-deviance
-    /// (of amounts that are often 0; with another power than 1.5 tweedie-deviance@P), interval-coverage and interval-width
-    /// (for models trained with --intervals). Deviances need predictions above 0.
-    /// By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels,
-    /// macro-auc,average-precision,hamming,micro-f1,mcc for a single label,
-    /// macro-auc,average-precision,lrap,p@1,hamming,micro-f1,macro-f1 for two to four, r2,arrmse,mse,mae for numbers,
-    /// macro-auc,average-precision,hamming,r2,arrmse,mse,mae for labels and numbers in one model,
-    /// pinball,mae for quantiles (mae if the median is one), interval-coverage,interval-width beside those of numbers for
-    /// models with intervals, and subset-accuracy before the others for models with classes.
-    /// With --rerank, which is only for metrics of the best K labels, p@1,p@3,p@5,psp@1,psp@3,psp@5.
+    /// quantiles, that of the medians), pinball (for quantiles), poisson-deviance (of counts), tweedie-deviance (of
+    /// amounts that are often 0; with another power than 1.5 tweedie-deviance@P), interval-coverage and interval-width
+    /// (for models trained with --intervals). Deviances need predictions above 0. By default
+    /// lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels, macro-auc,average-precision,hamming,micro-f1,mcc
+    /// for a single label, macro-auc,average-precision,lrap,p@1,hamming,micro-f1,macro-f1 for two to four,
+    /// r2,arrmse,mse,mae for numbers, macro-auc,average-precision,hamming,r2,arrmse,mse,mae for labels and numbers in
+    /// one model, pinball,mae for quantiles (mae if the median is one), interval-coverage,interval-width beside those
+    /// of numbers for models with intervals, and subset-accuracy before the others for models with classes. With
+    /// --rerank, which is only for metrics of the best K labels, p@1,p@3,p@5,psp@1,psp@3,psp@5. Labels with equal
+    /// scores, also of 0, are ranked in the order of the outputs.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
     metrics: Vec<Metric>,
 

@@ -31,8 +31,9 @@ use std::path::PathBuf;
 ///
 /// The outputs may be absent from the file. Features are found by their names if the file has names (a model with
 /// numbered features uses the names 0, 1, ...), otherwise by their numbers. Writes CSV: with --top-k or --decide a line
-/// row,label,score for each picked label (rows from 0, labels by name, best first; labels of score 0 are never among
-/// the best), otherwise a column for each output. With --id, identifiers come first, instead of rows.
+/// row,label,score for each picked label (rows from 0, labels by name, best first; labels of score 0 are left out,
+/// unless a label of the sample has a negative score), otherwise a column for each output. With --id, identifiers come
+/// first, instead of rows.
 #[derive(Debug, Args)]
 pub(crate) struct Predict {
     /// The model.

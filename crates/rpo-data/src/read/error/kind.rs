@@ -241,7 +241,7 @@ pub enum ReadErrorKind {
     TargetIsOther {
         /// Its name.
         name: String,
-        /// "ignored" or "the id".
+        /// "ignored", "the id" or "a column of a given type".
         other: &'static str,
     },
     /// A CSV column with a few words among numbers, or with a few dates.
