@@ -76,7 +76,13 @@ fn labels_that_would_be_read_as_missing_are_refused() {
     folder
         .write("t.csv", tagged(["a", "NA"]))
         .write("q.csv", "x\n1\n8\n");
-    folder.ok(TRAIN);
+    let trained = folder.run(TRAIN);
+    let noted = "note: NA is a label of \"tags\" in lists of several, but alone it is a missing value";
+    assert!(
+        trained.code == Some(0) && trained.stderr.starts_with(noted),
+        "{}",
+        trained.stderr
+    );
     let predict = "predict --data q.csv --model m.rpo --values";
     let message = folder.fail(predict);
     assert_eq!(
@@ -88,6 +94,37 @@ fn labels_that_would_be_read_as_missing_are_refused() {
     assert!(lists.contains("[\"NA\",\"a\"]"), "{lists}");
     folder.ok(&format!("{predict} --out p.parquet"));
     folder.ok("predict --data q.csv --model m.rpo --decide");
+}
+
+#[test]
+fn lists_that_are_read_otherwise_than_written_are_noted() {
+    let folder = Folder::new();
+    folder
+        .write("t.csv", tagged(["a", "b"]))
+        .write("brackets.csv", tagged(["['a'", "'b']"]).replace('|', ", "));
+    let noted = |arguments: &str| {
+        let run = folder.run(&format!(
+            "{arguments} --label-list tags --method baseline --model n.rpo"
+        ));
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        run.stderr
+    };
+    let other = noted("train --data t.csv");
+    assert!(other.contains("1 of 2 labels of \"tags\" contain '|'"), "{other}");
+    let brackets = noted("train --data brackets.csv --label-separator ,");
+    assert!(brackets.contains("begin with a bracket"), "{brackets}");
+    let refused = folder.fail("train --data t.csv --label-list tags --text tags --model n.rpo");
+    assert!(
+        refused.contains("\"tags\" is named both as a target and as a column of a given type"),
+        "{refused}"
+    );
+    // The numbers of labels are those of a file.
+    let converted = folder.run("convert --data t.csv --label-list tags --label-separator | --out t.svm");
+    assert!(
+        converted.code == Some(0) && converted.stderr.contains("numbered as they occur in this file"),
+        "{}",
+        converted.stderr
+    );
 }
 
 #[test]

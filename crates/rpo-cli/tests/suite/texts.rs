@@ -228,6 +228,11 @@ fn a_table_of_the_terms_of_texts_is_predicted_as_the_texts() {
             assert_eq!(predict(out), expected, "{out} {options}");
         }
     }
+    // The features of hashed terms are not listed.
+    let trained = folder.json(&format!(
+        "train {DATA} --text-hash 65536 --method one-vs-rest --model m.rpo"
+    ));
+    assert!(number(&trained, "model_bytes") < 30_000.0, "{trained}");
     // Texts with other terms.
     folder.ok(&format!("train {DATA} --method one-vs-rest --model m.rpo"));
     convert("few.csv", "other.csv", "");

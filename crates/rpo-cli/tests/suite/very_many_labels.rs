@@ -168,3 +168,39 @@ fn frequent_and_rare_labels_are_scored_apart() {
     let message = folder.fail("evaluate --data numbers.csv --model ridge.rpo --by-frequency 2");
     assert!(message.contains("--by-frequency is for labels"), "{message}");
 }
+
+/// Hashed terms are spread over more features than occur.
+#[test]
+fn features_that_no_sample_has_cost_nothing() {
+    let folder = Folder::new();
+    let rows = |words: [usize; 3], others: usize| {
+        let row = |i: usize| format!("{} {}:1 {}:0.5\n", i % 3, words[i % 3], others + i % 7);
+        (0..210).map(row).collect::<String>()
+    };
+    folder
+        .write("narrow.svm", rows([1, 2, 3], 4))
+        .write("wide.svm", rows([7, 400_000, 800_000], 900_000));
+    for method in ["one-vs-rest", "random-forest --trees 5", "ridge"] {
+        let trained = |data: &str| {
+            folder.json(&format!(
+                "train --data {data}.svm --method {method} --model {data}.rpo"
+            ));
+            folder.ok(&format!("predict --data {data}.svm --model {data}.rpo"))
+        };
+        let [narrow, wide] = ["narrow", "wide"].map(trained);
+        assert_eq!(narrow, wide, "{method}");
+        let n_bytes = std::fs::metadata(folder.path("wide.rpo")).unwrap().len();
+        assert!(n_bytes < 30_000, "{method}: {n_bytes}");
+        let explained = folder.ok("explain --data wide.svm --model wide.rpo --features 1");
+        let feature = |line: &str| line.split(',').nth(4).map(str::to_owned);
+        let best: std::collections::BTreeSet<_> = explained.lines().skip(1).filter_map(feature).collect();
+        // Features are numbered from 0 in a model.
+        assert!(best.contains("399999"), "{method}: {best:?}");
+    }
+    // A feature that training does not have changes nothing.
+    folder
+        .write("other.svm", "0 7:1 8:4 900000:0.5\n")
+        .write("same.svm", "0 7:1 900000:0.5\n");
+    let predicted = |data: &str| folder.ok(&format!("predict --data {data}.svm --model wide.rpo"));
+    assert_eq!(predicted("other"), predicted("same"));
+}

@@ -70,9 +70,23 @@ impl Default for TextOptions {
     }
 }
 
-/// Maximum number of consecutive units, and maximum number of features of a column.
+/// Maximum number of consecutive units.
 const MOST_UNITS: u32 = 16;
-const MOST_FEATURES: u32 = 1 << 24;
+/// Maximum number of features of a column, and of all columns whose terms are hashed.
+pub const MOST_FEATURES: u32 = 1 << 24;
+
+impl TextOptions {
+    /// Refuses more hashed features of several columns together than one column may have.
+    pub(crate) fn check_columns(&self, n_columns: usize) -> Result<(), ParameterError> {
+        self.check()?;
+        let Some(width) = self.hash else {
+            return Ok(());
+        };
+        let all = (width as usize).saturating_mul(n_columns);
+        let expected = "at most 16777216 for all columns of texts together";
+        ParameterError::unless(all <= MOST_FEATURES as usize, "hash", width, expected)
+    }
+}
 
 impl CheckParams for TextOptions {
     type Error = ParameterError;

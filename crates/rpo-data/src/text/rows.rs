@@ -247,7 +247,10 @@ mod tests {
             let names = names(&column);
             let restored =
                 |names: &[String]| TextColumn::restore("t", options, names.iter().map(String::as_str));
-            assert_eq!(restored(&names).as_ref(), Some(&*column));
+            let of_names = hash.is_none().then(|| &*column);
+            assert_eq!(restored(&names).as_ref(), of_names);
+            let hashed = hash.is_some().then(|| &*column);
+            assert_eq!(TextColumn::restore_hashed("t", options).as_ref(), hashed);
             let mut others = names.clone();
             others.swap(0, 1);
             assert_eq!(restored(&others), None);

@@ -4,7 +4,7 @@ use super::error::ModelFileErrorKind as Kind;
 use crate::{Decision, ModelError, Schema, TrainingSummary};
 use rpo_core::Mismatch;
 use rpo_data::read::FirstFeature;
-use rpo_data::text::{TextColumn, TextOptions};
+use rpo_data::text::{MOST_FEATURES, TextColumn, TextOptions};
 use rpo_data::{ClassColumn, DateColumn, LabelColumn, Names, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -182,12 +182,17 @@ impl Description {
         };
         let mut feature_names = self.feature_names.take();
         let hashed = self.texts.iter().filter(|(_, text)| text.options.hash.is_some());
+        let mut n_hashed = 0;
         for (&first, text) in hashed {
             let invalid = || ModelError::Text {
                 name: text.column.clone(),
             };
             let column = TextColumn::restore_hashed(&text.column, text.options).ok_or_else(invalid)?;
-            let stored = feature_names.as_mut().filter(|names| first <= names.len());
+            // A small file does not stand for any number of names.
+            n_hashed += column.n_features();
+            let is_possible =
+                |names: &&mut Vec<String>| first <= names.len() && n_hashed <= MOST_FEATURES as usize;
+            let stored = feature_names.as_mut().filter(is_possible);
             stored
                 .ok_or_else(invalid)?
                 .splice(first..first, column.feature_names());

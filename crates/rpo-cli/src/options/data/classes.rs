@@ -67,7 +67,7 @@ fn note_lists(data: &Dataset, column: &LabelColumn) {
     let others = SEPARATORS.into_iter().filter(|c| *c != column.separator);
     for separator in others {
         let n_lists = labels.iter().filter(|label| label.contains(separator)).count();
-        if 2 * n_lists > labels.len() {
+        if n_lists > 0 && 2 * n_lists >= labels.len() {
             note(&format!(
                 "{n_lists} of {} labels of {name:?} contain {separator:?}: if it separates labels, give \
                  --label-separator {separator:?}",

@@ -10,7 +10,6 @@ use crate::read::columns::ColumnUse;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::options::{ColumnType, ReadOptions};
 use crate::read::typed::{Fields, Finished, TypedReader};
-use rpo_core::CheckParams;
 use std::collections::BTreeSet;
 
 /// What a target of a table is.
@@ -24,7 +23,8 @@ pub(super) fn read_typed(
     uses: &[ColumnUse],
     options: &ReadOptions,
 ) -> Result<Dataset, ReadError> {
-    let checked = options.text.check();
+    let is_text = |column: &&ColumnUse| **column == ColumnUse::Value(ColumnType::Text);
+    let checked = options.text.check_columns(uses.iter().filter(is_text).count());
     checked.map_err(|e| ReadErrorKind::Parameter(Box::new(e)))?;
     let mut reader = TypedReader::new(source, uses, is_target, options);
     check_targets(columns, is_target, uses)?;
