@@ -129,11 +129,21 @@ def check_order(names: list[str], expected: list[str]) -> None:
 
 
 def selected(x: Any, names: list[str]) -> Any:
-    """Return the columns of a table with these names, in this order."""
+    """Return the columns of a table with these names, in this order.
+
+    Raises
+    ------
+    ValueError
+        For a name that two columns have, such as 1 and "1" in pandas: either could be meant.
+    """
+    place: dict[str, int] = {}
+    wanted = set(names)
+    for j, name in enumerate(column_names(x)):
+        if name in wanted and place.setdefault(name, j) != j:
+            raise ValueError(f"X has the columns {place[name]} and {j} with one name, {name!r}; rename or drop one")
     if library(x) != "pandas":
         return x.select(names)
     # By position, as names in pandas need not be strings.
-    place = {name: j for j, name in enumerate(column_names(x))}
     return x.iloc[:, [place[name] for name in names]]
 
 

@@ -317,3 +317,23 @@ def test_columns_of_a_model_without_names_are_found_by_position():
         forest.predict(pd.DataFrame(X)[[3, 2, 1, 0]])
     with pytest.raises(ValueError, match="X has 3 columns; the model has 4 features, without names"):
         model.predict(named[["a", "b", "c"]])
+
+
+@pytest.mark.parametrize("second", ["b", 7])
+def test_a_name_that_two_columns_have_is_refused(second):
+    X, y = numbered_samples()
+    name = str(second)
+    table = pd.DataFrame(X, columns=["a", name, "c", "d"])
+    twice = pd.concat([table, pd.DataFrame({second: np.zeros(len(X))})], axis=1)
+    model = rpo.Model.fit(table, y, labels=False, trees=5)
+    pa = pytest.importorskip("pyarrow")
+    arrow = pa.Table.from_arrays([pa.array(column) for column in [*X.T, X[:, 0]]], names=list(map(str, twice.columns)))
+    for given in (twice, arrow):
+        for use in (model.predict, model.apply, lambda x: model.evaluate(x, y), lambda x: model.contributions(x, x)):
+            with pytest.raises(ValueError, match=rf"X has the columns 1 and 4 with one name, '{name}'"):
+                use(given)
+    with pytest.raises(ValueError, match=f'"{name}" is used twice'):
+        rpo.Model.fit(twice, y, labels=False, trees=5)
+    # Columns that the model has no use for may be named anyhow.
+    other = pd.concat([table, pd.DataFrame(np.zeros((len(X), 2)), columns=["e", "e"])], axis=1)
+    assert np.array_equal(model.predict(other), model.predict(table))
