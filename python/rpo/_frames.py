@@ -161,7 +161,8 @@ def read_frame(
     x : DataFrame, Table or RecordBatch
         A table of pandas, polars or Arrow.
     nominal : dict, optional
-        The values of categories in training, which determine the positions; by default those of the table.
+        The values of categories in training, which determine the positions; by default those that occur in the table,
+        in the order in which it declares them.
     categorical : array of bool, optional
         Mask of the columns that are categories; by default those declared in the table.
     refuse_unseen : bool, default=False
@@ -187,7 +188,9 @@ def read_frame(
             if declared is None and nominal is not None and _has_numbers(read) and not has_numbers(nominal[j]):
                 raise ValueError(f"column {name!r} is a number; it was a category in training")
             named = repr(name)
-            if declared is not None and nominal is not None:
+            # Also in training: a part of a table declares the categories of the whole, of which it may lack some. If it
+            # has none at all, they stay, as the model would otherwise take the column for one of numbers.
+            if declared is not None and (nominal is not None or (read >= 0).any()):
                 read, declared = _occurring(read, declared)
             column = categories_of(read, named) if declared is None else declared_categories(read, declared, named)
             found[j] = column.values if nominal is None else nominal[j]
@@ -209,7 +212,10 @@ def read_frame(
 
 
 def _occurring(codes: NDArray[Any], declared: list[Any]) -> tuple[NDArray[Any], list[Any]]:
-    """Return a category with only the values that occur: a few rows need not pay for thousands of categories."""
+    """Return a category with only the values that occur, in the declared order.
+
+    A value that no sample of training has is unseen in prediction, and a few rows need not pay for thousands of values.
+    """
     used = np.unique(codes[codes >= 0])
     places = np.searchsorted(used, codes)
     places[codes < 0] = -1

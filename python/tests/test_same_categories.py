@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -173,3 +174,65 @@ def test_a_category_without_a_value_says_nothing(chosen):
     else:
         with pytest.warns(UserWarning, match="did not occur in training"):
             assert (forest.predict(later) == forest.predict(frame)).all()
+
+
+def declared_as(library, words, declared):
+    """Return a table of a library whose category has these words, and declares others."""
+    if library == "pandas":
+        return pd.DataFrame({"size": np.zeros(len(words)), "kind": pd.Categorical(words, declared)})
+    if library == "pandas of Arrow":
+        dictionary = declared_as("pyarrow", words, declared).column("kind").combine_chunks()
+        kind = pd.Series(dictionary, dtype=pd.ArrowDtype(dictionary.type))
+        return pd.DataFrame({"size": np.zeros(len(words)), "kind": kind})
+    if library == "pyarrow":
+        pa = pytest.importorskip("pyarrow")
+        codes = pa.array([None if word is None else declared.index(word) for word in words], pa.int32())
+        kind = pa.DictionaryArray.from_arrays(codes, pa.array(declared))
+        return pa.table({"size": np.zeros(len(words)), "kind": kind})
+    pl = pytest.importorskip("polars")
+    dtype = pl.Categorical() if library == "polars Categorical" else pl.Enum(declared)
+    return pl.DataFrame({"size": np.zeros(len(words)), "kind": pl.Series(words, dtype=dtype)})
+
+
+LIBRARIES = ["pandas", "pandas of Arrow", "pyarrow", "polars Enum", "polars Categorical"]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("nominal", [None, "one-hot", "codes"])
+def test_categories_that_no_training_sample_has_are_unseen(library, nominal):
+    words = [["c", "a", "b"][code] for code in CODES]
+    training = declared_as(library, words, ["z", "c", "a", "y", "b"])
+    values = ["a", "b", "c"] if library == "polars Categorical" else ["c", "a", "b"]
+    params = {} if nominal is None else {"nominal": nominal}
+    model = forest(params=params).fit(training, Y)
+    assert model._nominal == {1: values}
+    assert model.model_ == forest(params=params).fit(declared_as(library, words, values), Y).model_
+    later = declared_as(library, ["z", "a", "y", None], ["z", "c", "a", "y", "b"])
+    missing = declared_as(library, [None, "a", None, None], ["a"])
+    for predict in (model.predict, model.model_.predict):
+        with pytest.warns(UserWarning, match="row 0 has the value 'z' of column 'kind', which did not"):
+            found = predict(later)
+        assert np.array_equal(found, predict(missing))
+    assert rpo.Model.fit(training, Y, labels=False, trees=5, n_threads=1)._native.nominal == {1: values}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_estimators_that_need_every_feature_refuse_categories_that_no_training_sample_has(library):
+    words, declared = ["c", "a", "b"] * 30, ["a", "b", "c", "z"]
+    linear = rpo.LinearOneVsRestClassifier(random_state=0).fit(declared_as(library, words, declared), CODES > 0)
+    with pytest.raises(ValueError, match=r"the value 'z' of column 'kind', which did not occur in training\. .* needs"):
+        linear.predict(declared_as(library, ["z"], declared))
+
+
+def test_forests_in_parts_agree_on_the_categories_that_occur():
+    words = [["c", "a", "b"][code] for code in CODES]
+    training = declared_as("pandas", words, ["z", "c", "a", "y", "b"])
+    whole = forest().fit(training, Y)
+    # Another list of the same values is the same data for a warm start, and every worker has the values of all samples.
+    grown = forest(warm_start=True).set_params(n_estimators=4).fit(training, Y)
+    grown.set_params(n_estimators=10).fit(declared_as("pandas", words, ["c", "a", "b"]), Y)
+    with ThreadPoolExecutor(2) as client:
+        spread = rpo.distributed.fit(forest(), training, Y, client, n_blocks=3)
+    assert grown.model_ == spread.model_ == whole.model_
+    with pytest.raises(ValueError, match="X differs from that of the earlier fit"):
+        grown.set_params(n_estimators=12).fit(declared_as("pandas", words, ["a", "b", "c"]), Y)
