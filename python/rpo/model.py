@@ -414,6 +414,20 @@ class Model:
         """Return predictions for the training samples by the trees that did not see them, and the numbers of trees.
 
         None if the model has no such predictions.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            The features of the training, in their order. Only their number is checked: the trees know samples by their
+            positions, so that for others, or for the same in another order, predictions are not out of bag, and a score
+            of them is too good.
+        n_threads : int, default=0
+            Number of threads; 0 means one for each core.
+
+        Raises
+        ------
+        ValueError
+            For another number of samples than in training.
         """
         return self._native.oob_predictions(self._features(X), n_threads=threads(n_threads))
 
@@ -643,7 +657,9 @@ class Model:
             True for labels, 0 or 1; False for numbers.
         training_samples : bool, default=False
             True if the samples are those that the model was fitted to, in the same order: each tree then takes only
-            the samples that it grew on, so that `oob_predictions` predicts the others out of bag.
+            the samples that it grew on, so that `oob_predictions` predicts the others out of bag. Their number is
+            checked, and that each leaf receives one. Others, or another order, can pass both, above all where leaves
+            are large; predictions are then not out of bag, and a score of them is too good.
         missing_outputs : bool, default=False
             Leave out missing outputs (NaN); by default they are refused.
         sample_weight : array of shape (n_samples,), optional
@@ -657,7 +673,8 @@ class Model:
         ------
         ValueError
             For another model than a forest whose leaves predict means (random forests, Extra-Trees, forests of single
-            targets and structured forests); for samples that are not those of training although they should be.
+            targets and structured forests); with `training_samples`, for another number of samples than in training, and
+            for samples that leave a leaf empty.
 
         Examples
         --------

@@ -65,3 +65,14 @@ def test_mistakes_are_named():
     ridge = rpo.Model.fit(X, Y, labels=False, method="ridge")
     with pytest.raises(ValueError, match="not a forest"):
         ridge.relabel(X, Y, labels=False)
+
+
+def test_out_of_bag_predictions_are_for_as_many_samples_as_in_training():
+    X, Y = data()
+    grown = rpo.Model.fit(X, Y, labels=True, trees=5, seed=0)
+    added = grown.relabel(X, Y, labels=True, training_samples=True)
+    for model in (grown, added):
+        scores, counts = model.oob_predictions(X)
+        assert np.array_equal(np.isnan(scores).all(axis=1), counts == 0)
+        with pytest.raises(ValueError, match="training samples|samples: expected 120, got 119"):
+            model.oob_predictions(X[1:])

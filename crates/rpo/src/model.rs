@@ -414,8 +414,11 @@ impl Model {
     /// or every part saw all samples, as trees of Extra-Trees do, or if features contain the targets of these samples
     /// ([`Pipeline::target_encoded`]).
     ///
+    /// Samples are told by their position: others, or the same in another order, are not noticed, and their predictions
+    /// are not out of bag.
+    ///
     /// # Errors
-    /// Other samples than those of the training set; predictions larger than 4 GiB.
+    /// Another number of samples than in the training set; predictions larger than 4 GiB.
     pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
         if self.encodes_targets() {
             return Ok(None);

@@ -18,8 +18,10 @@ impl Model {
     /// outputs alike ([`RelabelOptions::same_outputs`]).
     ///
     /// With [`LeafSamples::Training`], `data` are the samples of the training in their order; with its outputs and weights,
-    /// predictions are the same. Samples that the training left out may be passed again if their weight is 0, or with the
-    /// outputs of the model. Otherwise samples may be any, and those of weight 0 and without any output are left out.
+    /// predictions are the same. Their number is checked, and that they reach every leaf: other samples, or another order,
+    /// that pass both are not noticed, and their predictions are not out of bag. Samples that the training left out may be
+    /// passed again if their weight is 0, or with the outputs of the model. Otherwise samples may be any, and those of
+    /// weight 0 and without any output are left out.
     ///
     /// The new model decides labels by a score of 0.5 and has no intervals until
     /// [`with_thresholds`](Self::with_thresholds) or [`with_intervals`](Self::with_intervals) sets them, for instance from

@@ -38,7 +38,8 @@ pub(crate) struct Relabel {
     out: PathBuf,
 
     /// The samples are those that the model was trained on, in the same order: each tree then takes only the samples that
-    /// it grew on, so that the others are out of bag for it.
+    /// it grew on, so that the others are out of bag for it. Their number is checked, and that they reach every leaf;
+    /// other samples, or another order, can pass both, and out-of-bag scores are then too good.
     #[arg(long)]
     training_samples: bool,
 

@@ -28,7 +28,8 @@ pub enum LeafSamples {
     Any,
     /// The samples of the training, in their order, with other outputs. The leaves of a tree get their values from the
     /// samples in its bag, so that the predictions of the other samples are out of bag as before. With the outputs and
-    /// weights of the training, the forest is the same, up to the storage of leaves.
+    /// weights of the training, the forest is the same, up to the storage of leaves. Others, or the same in another order,
+    /// are noticed only by their number, or by a leaf that none reaches.
     Training,
 }
 
@@ -77,8 +78,8 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
     ///
     /// # Errors
     /// [`EnsembleError::Mismatch`] for another number of features, or with [`LeafSamples::Training`] of samples;
-    /// [`EnsembleError::NotTrainingSamples`]; outputs and weights as for a [fit](crate::ForestParams), and
-    /// [`EnsembleError::EmptyBag`] if a tree has only samples of weight 0.
+    /// [`EnsembleError::NotTrainingSamples`] if a leaf receives none of them; outputs and weights as for a
+    /// [fit](crate::ForestParams), and [`EnsembleError::EmptyBag`] if a tree has only samples of weight 0.
     pub fn relabel(
         &self,
         x: MatrixView<'_>,

@@ -57,7 +57,7 @@ pub trait OutOfBagPredictor: Predictor {
     /// Returns predictions (n x d) for the training samples, each by the trees that did not see it, and the number of
     /// these trees for each sample. A sample that every tree saw has NaN in all outputs.
     ///
-    /// `x` are the features that the model was fitted to.
+    /// `x` are the features that the model was fitted to, in their order, which is not checked.
     ///
     /// # Errors
     /// [`EnsembleError::NoBootstrap`] if every tree saw every sample, [`EnsembleError::Mismatch`] if `x` does not have

@@ -71,7 +71,7 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
     /// of samples that every part saw are not used. Default: none.
     ///
     /// # Errors
-    /// Other samples than those of the training set.
+    /// Another number of samples than in the training set.
     fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
         let _ = x;
         Ok(None)
