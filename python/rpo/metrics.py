@@ -329,7 +329,7 @@ def tweedie_deviance(truth: Any, predicted: Any, *, power: float = 1.5, average:
 
 
 def rmse(truth: Any, predicted: Any, *, average: str | None = "macro") -> Any:
-    """Return the root mean squared error: "macro", "pooled" over all entries, or None for each output."""
+    """Return the root mean squared error: "macro", "pooled" over all observed entries, or None for each output."""
     what = {"macro": "rmse", "pooled": "pooled-rmse", None: "rmse-per-output"}
     return _regression(_choice(what, average), truth, predicted, average)
 

@@ -199,8 +199,16 @@ pub(crate) fn regression_scores<'py>(
         let metric = match name {
             "r2" | "half-r2" => OutputMetric::R2,
             "weighted-r2" => return Ok(vec![sums.variance_weighted_r2()]),
+            "pooled-rmse" => {
+                // Outputs count by their observed values, which may be fewer in one than in another.
+                let errors = sums.per_output(OutputMetric::Mse)?;
+                let columns = truth.columns().into_iter();
+                let counts = columns.map(|column| column.iter().filter(|y| !y.is_nan()).count() as f64);
+                let mean = Mean::from_iter(errors.into_iter().zip(counts)).value;
+                return Ok(vec![mean.sqrt()]);
+            }
             "arrmse" | "relative-rmse" => OutputMetric::RelativeRmse(baseline),
-            "mse" | "pooled-rmse" => OutputMetric::Mse,
+            "mse" => OutputMetric::Mse,
             "mae" => OutputMetric::Mae,
             "pinball" => OutputMetric::Pinball(&levels),
             "rmse" => OutputMetric::Rmse,
@@ -216,8 +224,7 @@ pub(crate) fn regression_scores<'py>(
         if name == "half-r2" {
             values.truncate(values.len() / 2);
         }
-        let mean = Mean::from_iter(values).value;
-        Ok(vec![if name == "pooled-rmse" { mean.sqrt() } else { mean }])
+        Ok(vec![Mean::from_iter(values).value])
     })?;
     Ok(values.into_pyarray(py))
 }

@@ -58,3 +58,17 @@ def test_a_vector_is_one_output():
 def test_scores_beyond_single_precision_are_refused_as_such():
     with pytest.raises(ValueError, match=r"scores has 1e\+300 in row 1, column 0, too large for single precision"):
         metrics.evaluate([[0], [1]], [[0.5], [1e300]], ["micro-f1"])
+
+
+def test_the_pooled_error_is_that_of_the_observed_entries():
+    truth = np.array([[0.0, 0.0, np.nan], [0.0, np.nan, np.nan], [0.0, np.nan, np.nan]])
+    predicted = np.array([[1.0, 3.0, 9.0], [1.0, 0.0, 9.0], [1.0, 0.0, 9.0]])
+    # An output without an observed value has no part in it.
+    assert metrics.rmse(truth, predicted, average="pooled") == pytest.approx(np.sqrt(3.0))
+    assert metrics.rmse(truth, predicted) == pytest.approx(2.0)
+    assert np.isnan(metrics.rmse(truth[:, 2:], predicted[:, 2:], average="pooled"))
+    rng = np.random.default_rng(0)
+    truth, predicted = rng.normal(size=(2, 50, 4))
+    truth[rng.random(truth.shape) < [0.0, 0.1, 0.5, 0.9]] = np.nan
+    expected = np.sqrt(np.nanmean((truth - predicted) ** 2))
+    assert metrics.rmse(truth, predicted, average="pooled") == pytest.approx(expected)
