@@ -424,6 +424,9 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
 class GradientBoostingRegressor(Regressor, _GradientBoosting):
     """Gradient boosting for one or more numbers, with one tree for all outputs per step (Joly, Wehenkel, Geurts 2019).
 
+    Trees split by several outputs in units of their standard deviations, so that those of large numbers do not decide
+    alone; with `params={"scale_outputs": "none"}` in their own units.
+
     Parameters
     ----------
     n_estimators : int, default=100
@@ -438,8 +441,9 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         one loss per output.
     subsample : float, default=1.0
         Fraction of the samples on which each tree grows: by default all, so that a weight of 2 equals two copies of a
-        sample (with `params={"bins": "exact"}` exactly; bins have as many samples each, whatever their weights). 0.5,
-        the default of the command, scores better on most data.
+        sample (with `params={"bins": "exact"}` exactly; bins have as many samples each, whatever their weights, and
+        rare categories are told by numbers of samples, so that it takes `"min_category_count": 1` where there are
+        categories). 0.5, the default of the command, scores better on most data.
     max_depth : int or None, default=3
         Largest depth of a tree; None without `max_leaf_nodes` means a leaf for every 100 samples, from 8 to 64, or with
         the losses "poisson" and "tweedie" for every 1,000, from 4 to 8.

@@ -157,7 +157,8 @@ class RandomForestRegressor(ForestRegressor):
     criterion : {"squared_error"}, default="squared_error"
         Measure of a split: the variance, summed over outputs. Several outputs have the units of their standard
         deviations, so that those of large numbers do not decide alone, unless all are 0 or 1; with
-        `params={"scale_outputs": "none"}` their own units, as in scikit-learn.
+        `params={"scale_outputs": "none"}` their own units, as in scikit-learn, whose scores and importances differ
+        from those of the default.
     max_depth : int, optional
         Largest depth of a leaf; unlimited by default.
     min_samples_split : int or float, default=2
@@ -432,7 +433,8 @@ class ExtraTreesRegressor(ForestRegressor):
     criterion : {"squared_error"}, default="squared_error"
         Measure of a split: the variance, summed over outputs. Several outputs have the units of their standard
         deviations, so that those of large numbers do not decide alone, unless all are 0 or 1; with
-        `params={"scale_outputs": "none"}` their own units, as in scikit-learn.
+        `params={"scale_outputs": "none"}` their own units, as in scikit-learn, whose scores and importances differ
+        from those of the default.
     max_depth : int, optional
         Largest depth of a leaf; unlimited by default.
     min_samples_split : int or float, default=2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -302,3 +304,30 @@ def test_steps_have_validation_scores(labels, numbers):
     assert len(stopped.validation_score_) == stopped.n_estimators_ + 5 < 200
     assert (stopped.validation_score_ < 0).all()
     assert not hasattr(rpo.AutoClassifier(configurations=3, random_state=0).fit(X, Y), "validation_score_")
+
+
+@pytest.mark.parametrize("name", ["RandomForestRegressor", "GradientBoostingRegressor"])
+def test_outputs_have_the_units_of_their_deviations_unless_none_are_chosen(name):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    Y = X[:, :2] * [100.0, 1.0]
+    make = partial(getattr(rpo, name), 20, random_state=0)
+    scaled, plain = make().fit(X, Y), make(params={"scale_outputs": "none"}).fit(X, Y)
+    assert make(params={"scale_outputs": "deviation"}).fit(X, Y).model_.to_bytes() != plain.model_.to_bytes()
+    assert 0.7 < scaled.feature_importances_[0] / scaled.feature_importances_[1] < 1.4
+    assert plain.feature_importances_[0] > 0.9
+    both = make().fit(X, X[:, :2])
+    assert np.allclose(scaled.predict(X) / [100.0, 1.0], both.predict(X), atol=1e-4)
+
+
+def test_a_weight_is_a_number_of_copies_with_categories_too():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"a": rng.normal(size=120), "k": pd.Categorical(rng.integers(16, size=120).astype(str))})
+    y = table["a"].to_numpy() + rng.normal(size=16)[table["k"].cat.codes]
+    weights = rng.integers(1, 4, size=120)
+    params = {"bins": "exact", "min_category_count": 1}
+    fit = rpo.GradientBoostingRegressor(30, random_state=0, params=params).fit
+    weighted = fit(table, y, sample_weight=weights).predict(table)
+    rows = np.repeat(np.arange(120), weights)
+    assert np.allclose(weighted, fit(table.iloc[rows], y[rows]).predict(table), atol=1e-4)

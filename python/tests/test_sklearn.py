@@ -502,3 +502,16 @@ def test_estimators_without_a_model_are_not_fitted(use, labels):
 def test_fit_is_typed_to_return_the_estimator():
     for estimator in [*ALL, rpo.RandomForestRegressor(), rpo.GradientBoostingRegressor(), rpo.AutoRegressor()]:
         assert type(estimator).fit.__annotations__["return"] == "Self"
+
+
+def test_folds_and_searches_take_sparse_labels(sparse):
+    X, Y = sparse
+    forest = rpo.RandomForestClassifier(3, random_state=0)
+    folds = rpo.model_selection.IterativeStratifiedKFold(3).split(X, Y)
+    scores = [
+        rpo.metrics.lrap(Y[test], clone(forest).fit(X[train], Y[train]).predict_proba(X[test])) for train, test in folds
+    ]
+    assert len(scores) == 3
+    assert min(scores) > 0
+    search = GridSearchCV(forest, {}, cv=3).fit(X, Y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
