@@ -299,11 +299,17 @@ def mae(truth: Any, predicted: Any, *, average: str | None = "macro") -> Any:
 def pinball(truth: Any, predicted: Any, *, levels: Any = 0.5, average: str | None = "macro") -> Any:
     """Return the mean pinball loss of quantiles over outputs, or None for each; smaller is better.
 
-    `levels` are the quantile levels: one for all outputs, or those of each target in turn, with one column of `truth`
-    and `predicted` each. With one level, this is scikit-learn's `mean_pinball_loss`.
+    `levels` are the quantile levels: one for all outputs, or those of each target in turn. `predicted` has a column for
+    each level of the first target, then those of the second, as models predict them; `truth` has a column for each
+    target, or for each level of each. With one level, this is scikit-learn's `mean_pinball_loss`.
     """
     what = _choice({"macro": "pinball", None: "pinball-per-output"}, average)
-    return _regression(what, truth, predicted, average, levels=np.atleast_1d(levels))
+    levels = np.atleast_1d(levels)
+    _check_names(truth, predicted)
+    truth, predicted = _matrix(truth, "truth"), _matrix(predicted, "predicted")
+    if predicted.shape[1] == levels.size * truth.shape[1]:
+        truth = np.repeat(truth, levels.size, axis=1)
+    return _regression(what, truth, predicted, average, levels=levels)
 
 
 def poisson_deviance(truth: Any, predicted: Any, *, average: str | None = "macro") -> Any:

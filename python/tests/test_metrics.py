@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.metrics import mean_pinball_loss
 
+import rpo
 from rpo import metrics
 
 SETS = (
@@ -72,3 +74,25 @@ def test_the_pooled_error_is_that_of_the_observed_entries():
     truth[rng.random(truth.shape) < [0.0, 0.1, 0.5, 0.9]] = np.nan
     expected = np.sqrt(np.nanmean((truth - predicted) ** 2))
     assert metrics.rmse(truth, predicted, average="pooled") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n_targets", [1, 2])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, list])
+def test_quantiles_of_a_model_are_compared_with_the_truth(n_targets, form):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(80, 2))
+    Y = (X[:, :1] * [1.0, -20.0] + rng.normal(size=(80, 2)))[:, :n_targets]
+    levels = [0.1, 0.5, 0.9]
+    model = rpo.GradientBoostingRegressor(5, loss="quantile", alpha=levels, random_state=0)
+    predicted = model.fit(X, Y[:, 0] if n_targets == 1 else Y).predict(X)
+    truth = form(Y.tolist()) if form is list else form(Y)
+    found = metrics.pinball(truth, predicted, levels=levels, average=None)
+    repeated = np.column_stack([Y[:, j] for j in range(n_targets) for _ in levels])
+    assert np.array_equal(found, metrics.pinball(repeated, predicted, levels=levels, average=None))
+    for k, (expected, level) in enumerate(zip(found, levels * n_targets, strict=True)):
+        assert expected == pytest.approx(mean_pinball_loss(Y[:, k // 3], predicted[:, k], alpha=level))
+    assert model.model_.evaluate(X, Y)["pinball"] == pytest.approx(found.mean(), rel=1e-4)
+    with pytest.raises(ValueError, match="outputs: expected"):
+        metrics.pinball(truth, predicted[:, 1:], levels=levels)
+    with pytest.raises(ValueError, match=r"rpo\.metrics\.pinball scores them"):
+        model.score(X, Y)
