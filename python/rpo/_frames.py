@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import date
 from numbers import Integral
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._categories import categories_of, declared_categories, has_numbers, numbers_of
+from ._categories import categories_of, declared_categories, has_numbers, is_missing, numbers_of
 from ._single import check_single
 
 Nominal = dict[int, list[str]]
@@ -198,9 +199,14 @@ def read_frame(
         else:
             numbers = numbers_of(read) if declared is None else _numbers_of_category(read, declared)
             if numbers is None and declared is None:
+                what = f"column {name!r} holds {_TYPES[kind](x, j)}"
+                if _has_dates(read):
+                    raise ValueError(
+                        f"{what}, times and not numbers; give parts of them, such as the year and the day of the year "
+                        f"({_DAYS[kind](name)}), or the days since a date"
+                    )
                 raise ValueError(
-                    f"column {name!r} holds {_TYPES[kind](x, j)}, neither numbers nor categories{_first_other(read)}; "
-                    "make it a category, or encode it"
+                    f"{what}, neither numbers nor categories{_first_other(read)}; make it a category, or encode it"
                 )
             if numbers is None:
                 why = "categorical_features does not name it" if nominal is None else "it was a number in training"
@@ -220,6 +226,13 @@ def _occurring(codes: NDArray[Any], declared: list[Any]) -> tuple[NDArray[Any], 
     places = np.searchsorted(used, codes)
     places[codes < 0] = -1
     return places, [declared[k] for k in used]
+
+
+def _has_dates(read: NDArray[Any]) -> bool:
+    """Return true for dates and times, of which a category would have one value for each."""
+    first = next((value for value in read if not is_missing(value)), None) if read.dtype.kind == "O" else None
+    # A period of pandas is no date.
+    return read.dtype.kind == "M" or isinstance(first, date) or type(first).__name__ == "Period"
 
 
 def _first_other(read: NDArray[Any]) -> str:
@@ -348,3 +361,10 @@ _TYPES: dict[str | None, Any] = {
     "pyarrow": lambda x, j: x.column(j).type,
 }
 """Names of column types in the libraries."""
+
+_DAYS: dict[str | None, Any] = {
+    "pandas": lambda name: f"df[{name!r}].dt.dayofyear",
+    "polars": lambda name: f"pl.col({name!r}).dt.ordinal_day()",
+    "pyarrow": lambda name: f"pyarrow.compute.day_of_year(table[{name!r}])",
+}
+"""Expressions for the day of the year of a column in the libraries."""

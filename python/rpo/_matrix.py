@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
+from ._categories import is_missing
 from ._frames import check_in_memory
 from ._single import check_single, place_of_first
 from ._types import Borrowed, CsrArrays
@@ -41,6 +43,7 @@ def dense(matrix: Any, name: str, dtype: Any = np.float32) -> NDArray[Any]:
         with np.errstate(over="ignore"):
             array: NDArray[Any] = np.require(given, dtype, ["C", "A"])
     except (TypeError, ValueError) as error:
+        check_no_times(matrix, name)
         raise ValueError(f"{name} must be numbers: {error}") from error
     if array.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, got {array.ndim}")
@@ -56,6 +59,17 @@ def check_real(matrix: Any, name: str) -> None:
         raise ValueError(f"Complex data not supported: {name} has {dtype}")
     if kind in {"m", "M"}:
         raise ValueError(f"{name} must be numbers, got {dtype}")
+
+
+def check_no_times(values: Any, name: str) -> None:
+    """Refuse objects that are dates, times or spans of time, such as those of pandas with a time zone, and periods."""
+    if getattr(getattr(values, "dtype", None), "kind", "") != "O":
+        return
+    for value in values.flat:
+        # A period of pandas is none of the types of Python.
+        is_time = isinstance(value, date | timedelta | np.datetime64 | np.timedelta64)
+        if (is_time or type(value).__name__ == "Period") and not is_missing(value):
+            raise ValueError(f"{name} must be numbers, got {type(value).__name__} ({value})")
 
 
 def check_finite(matrix: Any, name: str, columns: Sequence[str] | None, *, allow_nan: bool = True) -> None:

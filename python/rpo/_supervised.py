@@ -20,7 +20,7 @@ from ._estimator import Estimator
 from ._frames import are_numbered, column_names, is_frame
 from ._groups import group_numbers
 from ._labels import MULTILABEL, MULTIOUTPUT, Labels, indicators
-from ._matrix import check_real
+from ._matrix import check_no_times, check_real
 from ._outputs import check_outputs, output_names, outputs_as_array
 from ._precision import check_precision, weights_in_single
 from ._samples import Samples
@@ -339,6 +339,7 @@ class Regressor(RegressorMixin, Supervised):
 
     def _numbers(self, y: Any) -> Any:
         check_real(y, "y")
+        check_no_times(y, "y")
         y = check_array(
             y, accept_sparse="csr", dtype="numeric", ensure_2d=False, ensure_all_finite=False, input_name="y"
         )

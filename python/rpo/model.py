@@ -673,8 +673,8 @@ class Model:
         ------
         ValueError
             For another model than a forest whose leaves predict means (random forests, Extra-Trees, forests of single
-            targets and structured forests); with `training_samples`, for another number of samples than in training, and
-            for samples that leave a leaf empty.
+            targets and structured forests); with `training_samples`, for another number of samples than in training,
+            and for samples that leave a leaf empty.
 
         Examples
         --------
@@ -796,7 +796,10 @@ class Model:
         if missing := [name for name in wanted if name not in present]:
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
             # The command names what it makes of a text or a date `column[part]`.
-            of_command = "; the command made it of texts or dates, from which `rpo predict` and `rpo serve` predict"
+            of_command = (
+                "; the command made it of texts or dates, from which `rpo predict` and `rpo serve` predict, and this "
+                "package does not"
+            )
             made = of_command if missing[0].endswith("]") else ""
             raise ValueError(f"the data has no feature {missing[0]!r}{more}, which the model needs{made}")
         return selected(X, wanted)

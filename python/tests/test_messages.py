@@ -250,3 +250,53 @@ def test_forests_with_intervals_do_not_grow_further(numbers):
         forest.set_params(n_estimators=30).fit(X, Y)
     with ThreadPoolExecutor(2) as pool, pytest.raises(ValueError, match="grown in blocks has no prediction intervals"):
         rpo.distributed.fit(forest.set_params(warm_start=False), X, Y, pool)
+
+
+@pytest.mark.parametrize("kind", ["zone", "plain", "period", "span", "date"])
+def test_outputs_that_are_times_are_no_numbers(kind, numbers):
+    pd = pytest.importorskip("pandas")
+    X = numbers[0]
+    days = pd.Series(pd.date_range("2020-01-01", periods=len(X), tz="UTC" if kind == "zone" else None))
+    if kind == "period":
+        days = days.dt.to_period("D")
+    elif kind == "span":
+        days = (days - days[0]).astype(object)
+    elif kind == "date":
+        days = days.dt.date
+    holes = days.where(np.arange(len(X)) > 0)
+    for y in (days, holes, pd.DataFrame({"day": days, "size": X[:, 0]})):
+        for estimator in (rpo.RandomForestRegressor(3), rpo.GradientBoostingRegressor(3)):
+            with pytest.raises(ValueError, match=r"y must be numbers, got (Time|datetime64|Period|date)"):
+                estimator.fit(X, y)
+        with pytest.raises(ValueError, match=r"Y must be numbers, got (Time|datetime64|Period|date)"):
+            rpo.Model.fit(X, y, labels=False, trees=3)
+
+
+@pytest.mark.parametrize("form", ["pandas", "zone", "period", "polars", "pyarrow"])
+def test_columns_of_dates_are_to_become_numbers(form, numbers):
+    pd = pytest.importorskip("pandas")
+    X, Y = numbers
+    day = pd.Series(pd.date_range("2020-01-01", periods=len(X), tz="UTC" if form == "zone" else None))
+    table = pd.DataFrame({"size": X[:, 0], "day": day.dt.to_period("D") if form == "period" else day})
+    library = form if form in ("polars", "pyarrow") else "pandas"
+    if library != "pandas":
+        module = pytest.importorskip(library)
+        make = module.table if form == "pyarrow" else module.DataFrame
+        table = make({"size": X[:, 0], "day": day.dt.to_pydatetime().tolist()})
+    advice = {
+        "pandas": "df['day'].dt.dayofyear",
+        "polars": "pl.col('day').dt.ordinal_day()",
+        "pyarrow": "pyarrow.compute.day_of_year(table['day'])",
+    }
+    for fit in (rpo.RandomForestRegressor(3).fit, lambda x, y: rpo.Model.fit(x, y, labels=False)):
+        with pytest.raises(ValueError, match=r"column 'day' holds .*, times and not numbers") as refused:
+            fit(table, Y)
+        assert advice[library] in str(refused.value)
+        assert "category" not in str(refused.value)
+    expression = {"df": table, "table": table}
+    if library != "pandas":
+        module = pytest.importorskip("pyarrow.compute" if form == "pyarrow" else "polars")
+        expression |= {"pl": module, "pyarrow": pytest.importorskip("pyarrow")}
+    made = eval(advice[library], expression)
+    numbers_of_days = table.select(made).to_series() if form == "polars" else made
+    assert list(np.asarray(numbers_of_days))[:3] == [1, 2, 3]
