@@ -15,7 +15,7 @@ from ._types import ClassColumn
 MULTILABEL = "multilabel-indicator"
 MULTIOUTPUT = "multiclass-multioutput"
 
-_PAIRS = (("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"))
+PAIRS = (("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"))
 """Words for 0 and 1, in any case, which the command reads as such."""
 
 
@@ -56,7 +56,7 @@ class Labels:
         classes = self.classes[0]
         if classes.dtype.kind in "biuf":
             return bool((classes == [0, 1]).all())
-        return tuple(str(value).lower() for value in classes) in _PAIRS
+        return tuple(str(value).lower() for value in classes) in PAIRS
 
     def encode(self, y: Any) -> Any:
         """Return y as a matrix of labels."""

@@ -23,6 +23,7 @@ from ._outputs import output_names as names_of_outputs
 from ._parameters import parameters_as_json
 from ._precision import check_features, check_precision, weights_in_single
 from ._types import Borrowed, Path
+from ._values import outputs_of_model
 
 # The parameters A and B of the propensity model.
 PROPENSITY = (0.55, 1.5)
@@ -447,7 +448,9 @@ class Model:
         The default metrics are `macro-auc` for up to four labels, `lrap` and `p@1` for more, `r2` for numbers, and
         `pinball` for quantiles.
         Of a model of labels and numbers, metrics of labels are those of the labels, and others those of the numbers.
-        The columns of DataFrames `X` and `Y` are found by name.
+        The columns of DataFrames `X` and `Y` are found by name. `Y` has the outputs, one for each class of a target, or
+        the targets as `predict_values` returns them: classes, truth values, numbers, or a list of labels per sample. A
+        class that training did not have raises `ValueError`; such labels of a list are left out, with a warning.
         Metrics that compare with training, such as `psp@5` and `arrmse`, use the training summary in the model.
         `rerank` and `propensity` are as for `predict_top_k`, for metrics of the best k labels.
 
@@ -488,7 +491,7 @@ class Model:
         Parameters
         ----------
         X, Y : arrays, sparse matrices or DataFrames
-            Features and outputs; the columns of DataFrames are found by name.
+            Features, and outputs or targets as for `evaluate`; the columns of DataFrames are found by name.
         metric : str, optional
             By default the first that `evaluate` returns.
         repeats : int, default=5
@@ -542,7 +545,7 @@ class Model:
         Parameters
         ----------
         X, Y : arrays, sparse matrices or DataFrames
-            Features and labels; the columns of DataFrames are found by name.
+            Features, and labels or targets as for `evaluate`; the columns of DataFrames are found by name.
         n_groups : int, default=10
             Number of groups: 10 for deciles.
         at : sequence of int, default=(1, 3, 5)
@@ -762,14 +765,14 @@ class Model:
 
     def _dataset(self, X: Any, Y: Any) -> _native.Dataset:
         """Return features in the order of the model, and outputs; columns of tables are found by name."""
-        names = self._native.target_names
+        y, names = outputs_of_model(self._native, Y)
         return _native.Dataset.from_arrays(
             self._features(X),
-            borrow(as_columns(outputs_as_array(Y)), "Y"),
+            borrow(y, "Y"),
             labels=self.is_multilabel,
             missing_outputs=True,
             feature_names=self._native.feature_names,
-            output_names=column_names(Y) if is_frame(Y) and names is not None else names,
+            output_names=names,
             nominal=self._native.nominal,
         )
 
