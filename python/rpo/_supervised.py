@@ -267,7 +267,7 @@ class Classifier(ClassifierMixin, Supervised):
     def predict_top_k(
         self, X: Any, k: int, *, rerank: str | None = None, propensity: tuple[float, float] = PROPENSITY
     ) -> sp.csr_array[Any]:
-        """Return the k largest nonzero scores of each sample, as CSR of shape (n_samples, n_labels).
+        """Return the k largest scores of each sample, as CSR of shape (n_samples, n_labels), without scores of 0.
 
         Never holds all scores, which suits very many labels. `rerank="propensity"` ranks rare labels higher, see
         `Model.predict_top_k`.

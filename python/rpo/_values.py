@@ -117,6 +117,8 @@ def _lists(Y: Any) -> list[Any] | None:
         return None
     else:
         cells = list(Y)
+    if not all(hasattr(cell, "__len__") or is_missing(cell) for cell in cells):
+        return None
     lists = [None if _is_absent(cell) else cell if isinstance(cell, str) else list(cell) for cell in cells]
     if any(isinstance(cell, str) for cell in lists):
         row = next(row for row, cell in enumerate(lists) if isinstance(cell, str))

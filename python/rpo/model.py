@@ -203,9 +203,9 @@ class Model:
         propensity: tuple[float, float] = PROPENSITY,
         n_threads: int = 0,
     ) -> sp.csr_array[Any]:
-        """Return the k largest nonzero predictions of each sample, as CSR of shape (n_samples, n_outputs).
+        """Return the k largest predictions of each sample, as CSR of shape (n_samples, n_outputs).
 
-        Never holds all predictions, so it suits any number of labels.
+        Zeros are left out, unless a prediction of the sample is negative: then they are stored. Never holds all predictions, so it suits any number of labels.
 
         Parameters
         ----------

@@ -27,9 +27,9 @@ pub trait Predictor {
     /// missing ones, and a result above the limit.
     fn predict_with_limit(&self, x: MatrixView<'_>, memory_limit: usize) -> Result<Array2<f32>, Self::Error>;
 
-    /// Returns the k largest predictions of each sample, as CSR (n x d); ties go to the smaller output indices. Zeros are
-    /// left out, except that linear models and boosting keep them for samples with a negative prediction. Never holds all
-    /// predictions.
+    /// Returns the k largest predictions of each sample, as CSR (n x d); ties go to the smaller output indices. Zeros
+    /// are left out, unless a prediction of the sample is negative ([`best_of`](crate::best_of)); forests always leave
+    /// them out. Never holds all predictions.
     ///
     /// # Errors
     /// As for [`predict`](Self::predict) except for the limit, and k = 0.

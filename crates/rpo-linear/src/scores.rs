@@ -39,8 +39,8 @@ pub(crate) trait Scorer: Predictor + Sync {
         Ok(out)
     }
 
-    /// Returns the k largest scores of each sample, of which zeros are left out unless one is negative; ties go to the smaller output indices. Each thread holds
-    /// the scores of one chunk at a time.
+    /// Returns the k largest scores of each sample, of which zeros are left out unless one is negative; ties go to the
+    /// smaller output indices. Each thread holds the scores of one chunk at a time.
     fn top_scores(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
         let (d, n) = (self.n_outputs(), x.n_rows());
         check_features(self.n_features(), x)?;

@@ -72,13 +72,17 @@ impl WriteOptions {
     }
 }
 
-/// Notes that the numbers of terms, of labels in lists and of classes are those of this file alone.
+/// Notes that the numbers of terms, categories, labels in lists and classes are those of this file alone.
 fn note_numbers(data: &Dataset) {
-    let is_of_file =
-        !data.texts().is_empty() || data.label_column().is_some() || !data.class_columns().is_empty();
-    if is_of_file {
+    let has_terms = data
+        .texts()
+        .values()
+        .any(|column| column.options().hash.is_none());
+    let has_categories = data.nominal().values().any(|values| values.len() > 2);
+    let has_lists = data.label_column().is_some() || !data.class_columns().is_empty();
+    if has_terms || has_categories || has_lists {
         note(
-            "terms, listed labels and classes are numbered as they occur in this file, and otherwise in another: convert all \
+            "terms, categories, listed labels and classes are numbered as they occur in this file, and otherwise in another: convert all \
              samples at once, and divide the result by rpo split",
         );
     }

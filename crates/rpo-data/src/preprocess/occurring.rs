@@ -1,4 +1,4 @@
-//! Leaves out the features of sparse data that no training sample has.
+//! Leaves out the features that are 0 in all training samples.
 
 use super::expansion::Columns;
 use super::kinds::Kinds;
@@ -15,50 +15,30 @@ const FEATURES: &str = "occurring.feature";
 /// and more, of which a model would hold a weight each.
 const MANY: usize = 1 << 16;
 
-/// The features that some training sample has: stored there, and not 0.
+/// The features that some training sample has, with another value than 0.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Occurring {
     n_features: usize,
     /// Increasing.
     features: Vec<u32>,
-    /// A bit for each feature, in words, and how many bits there are in the words before each.
-    bits: Vec<u64>,
-    ranks: Vec<u32>,
 }
 
 impl Occurring {
     fn new(n_features: usize, features: Vec<u32>) -> Result<Self, PreprocessError> {
-        let mut bits = vec![0; n_features.div_ceil(64)];
         let mut next = 0;
         for &feature in &features {
             let expected = "increasing numbers of features";
             let in_order = (next..n_features).contains(&(feature as usize));
             ParameterError::unless(in_order, FEATURES, feature, expected)?;
-            bits[feature as usize / 64] |= 1 << (feature % 64);
             next = feature as usize + 1;
         }
-        Ok(Self::of_bits(n_features, features, bits))
+        Ok(Self { n_features, features })
     }
 
-    fn of_bits(n_features: usize, features: Vec<u32>, bits: Vec<u64>) -> Self {
-        let mut sum = 0;
-        let ranks = bits.iter().map(|word: &u64| {
-            let before = sum;
-            sum += word.count_ones();
-            before
-        });
-        Self {
-            n_features,
-            ranks: ranks.collect(),
-            features,
-            bits,
-        }
-    }
-
-    /// The features of a matrix; `None` if it is dense, or not wide, or if none or at least half of its features occur.
+    /// The features of a matrix; `None` if it is not wide, or if none or at least half of its features occur.
     fn fit(x: MatrixView<'_>) -> Option<Self> {
         let n_features = x.reborrow().n_cols();
-        if n_features < MANY || matches!(x, MatrixView::Dense(_)) {
+        if n_features < MANY {
             return None;
         }
         let mut bits = vec![0_u64; n_features.div_ceil(64)];
@@ -79,14 +59,7 @@ impl Occurring {
                     .map(|bit: u32| first + bit),
             );
         }
-        Some(Self::of_bits(n_features, features, bits))
-    }
-
-    /// The place of a feature among those that occur.
-    fn place(&self, feature: u32) -> Option<u32> {
-        let (word, bit) = (feature as usize / 64, feature % 64);
-        let bits = self.bits[word];
-        (bits >> bit & 1 == 1).then(|| self.ranks[word] + (bits & ((1 << bit) - 1)).count_ones())
+        Some(Self { n_features, features })
     }
 }
 
@@ -116,11 +89,17 @@ impl Step for Occurring {
 
     fn transform(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         Mismatch::check("features", self.n_features, x.reborrow().n_cols())?;
-        let mut builder = MatrixBuilder::sparse(self.n_columns());
+        let mut builder = match x {
+            MatrixView::Dense(_) => MatrixBuilder::dense(self.n_columns()),
+            MatrixView::Sparse(_) => MatrixBuilder::sparse(self.n_columns()),
+        };
         for row in 0..x.reborrow().n_rows() {
+            // The features of a row increase.
+            let mut next = 0;
             x.for_each_in_row(row, |feature, value| {
-                if let Some(place) = self.place(feature) {
-                    builder.push(place, value);
+                next += self.features[next..].partition_point(|known| *known < feature);
+                if self.features.get(next) == Some(&feature) {
+                    builder.push(next as u32, value);
                 }
             });
             builder.end_row();
@@ -148,7 +127,8 @@ impl Step for Occurring {
     }
 
     fn nominal(&self, before: Nominal) -> Nominal {
-        let place = |(feature, values)| Some((self.place(feature as u32)? as usize, values));
+        let place = |feature: usize| self.features.binary_search(&(feature as u32)).ok();
+        let place = |(feature, values)| Some((place(feature)?, values));
         before.into_iter().filter_map(place).collect()
     }
 
@@ -191,7 +171,15 @@ mod tests {
             let sources: Vec<u32> = pipeline.sources().iter().map(|j| *j as u32).collect();
             prop_assert_eq!(&sources, &kept);
             prop_assert_eq!(pipeline.n_columns(), kept.len());
-            let made = pipeline.transform(MatrixView::Sparse(rows(&other, P).view())).unwrap();
+            let other_rows = rows(&other, P);
+            let made = pipeline.transform(MatrixView::Sparse(other_rows.view())).unwrap();
+            let dense = other_rows.to_dense();
+            let of_dense = pipeline.transform((&dense).into()).unwrap();
+            prop_assert!(matches!(of_dense, Matrix::Dense(_)));
+            let bits = |x: &Matrix| -> Vec<u32> {
+                x.view().to_dense(usize::MAX).unwrap().iter().map(|v| v.to_bits()).collect()
+            };
+            prop_assert_eq!(bits(&of_dense), bits(&made));
             for (row, cells) in other.iter().enumerate() {
                 let mut found = Vec::new();
                 made.view().for_each_in_row(row, |j, v| found.push((kept[j as usize], v.to_bits())));

@@ -68,8 +68,8 @@ pub struct Steps<'t> {
     pub weights: Option<FeatureWeights>,
     /// Scales the features of each sample. All features become numeric; sparse ones stay sparse.
     pub normalize: Option<Normalization>,
-    /// Leaves out the features of sparse sets that no sample of the set has, if there are 65,536 features or more and fewer
-    /// than half of them occur, as of hashed terms. Other sets are left unchanged.
+    /// Leaves out the features that are 0 in all samples of the set, if there are 65,536 features or more and these are
+    /// more than half of them, as of hashed terms. Other sets are left unchanged.
     pub leave_out_absent: bool,
 }
 

@@ -9,7 +9,7 @@ mod rows;
 mod terms;
 
 pub use column::TextColumn;
-pub use options::{MOST_FEATURES, TextOptions, TextUnit};
+pub use options::{TextOptions, TextUnit};
 pub(crate) use rows::{Counts, TextRows};
 
 use std::collections::BTreeMap;

@@ -7,9 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TextUnit {
-    /// Words: longest runs of letters and digits of any script, with the marks on them (vowel signs, accents, zero width
-    /// joiners within). Everything else separates words, including underscores and apostrophes. Texts are normalized
-    /// before (NFC), as an accented letter may be one character or two.
+    /// Words: longest runs of letters and digits of any script, with the marks on them (vowel signs, accents, zero
+    /// width joiners within). Everything else separates words, including underscores and apostrophes.
     #[default]
     Words,
     /// Characters, where a run of white space counts as one blank: for languages without blanks between words, and for
@@ -17,7 +16,8 @@ pub enum TextUnit {
     Characters,
 }
 
-/// The conversion of text columns to features: terms are `shortest` to `longest` consecutive words (or characters), and
+/// The conversion of text columns to features. Texts are normalized (NFC), as an accented letter may be one character or
+/// two: terms are `shortest` to `longest` consecutive words (or characters), and
 /// the value of a term's feature is its count in the text.
 ///
 /// ```
@@ -73,7 +73,7 @@ impl Default for TextOptions {
 /// Maximum number of consecutive units.
 const MOST_UNITS: u32 = 16;
 /// Maximum number of features of a column, and of all columns whose terms are hashed.
-pub const MOST_FEATURES: u32 = 1 << 24;
+const MOST_FEATURES: u32 = 1 << 24;
 
 impl TextOptions {
     /// Refuses more hashed features of several columns together than one column may have.

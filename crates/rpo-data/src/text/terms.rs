@@ -10,14 +10,14 @@ const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
 
 /// Calls `visit` with each term of a text, in no particular order, once per occurrence.
 pub(super) fn for_each_term(text: &str, options: &TextOptions, mut visit: impl FnMut(&str)) {
+    let text = match options.case {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(text.to_lowercase()),
+    };
     // A letter with an accent is one character or two, which look the same: both become one (NFC).
     let text = match text.is_ascii() {
-        true => Cow::Borrowed(text),
-        false => Cow::Owned(text.nfc().collect()),
-    };
-    let text = match options.case {
         true => text,
-        false => Cow::Owned(text.to_lowercase()),
+        false => Cow::Owned(text.nfc().collect()),
     };
     let (joined, units) = match options.unit {
         TextUnit::Words => joined(words(&text)),
@@ -91,6 +91,7 @@ mod tests {
             words("ΣΊΣΥΦΟΣ 東京 e\u{301}te\u{301} ÉTÉ"),
             ["σίσυφος", "東京", "été", "été"]
         );
+        assert_eq!(words("ΰ \u{3ab}\u{301}"), ["ΰ", "ΰ"]);
         assert_eq!(words("क्रिकेट, मंत्री: नमस्ते।"), ["क्रिकेट", "मंत्री", "नमस्ते"]);
         assert_eq!(words("น้ำ می\u{200c}خواهم"), ["น้ำ", "می\u{200c}خواهم"]);
         assert_eq!(

@@ -17,7 +17,8 @@ pub(crate) enum Link {
         /// The intercept.
         intercept: f64,
     },
-    /// The training mean plus the weighted sum of their distances from it.
+    /// The training mean plus the weighted sum of their distances from it; of labels at least 0 and at most 1, as weights
+    /// may have any sign.
     Distances,
 }
 
@@ -64,7 +65,12 @@ impl Link {
             match self {
                 Self::Mean => {}
                 Self::LogOdds { intercept } => sum.mapv_inplace(|z| probability(z + intercept as f32)),
-                Self::Distances => shift(sum, means, 1.0),
+                Self::Distances => {
+                    shift(sum, means, 1.0);
+                    for &label in labels {
+                        sum.column_mut(label).mapv_inplace(|score| score.clamp(0.0, 1.0));
+                    }
+                }
             }
         }
         Ok(sum)

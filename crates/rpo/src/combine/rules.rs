@@ -195,7 +195,7 @@ fn ridge(gram: &Gram) -> Vec<f64> {
     let system = Cholesky::try_from(Array2::from_shape_fn((m, m), entry));
     match system.and_then(|l| l.solve_rows(System::Whole, weights.view_mut())) {
         Ok(()) => weights.into_iter().collect(),
-        // All members predict the same for every sample.
+        // All products are 0: members predict the training means, or nothing is observed.
         Err(_) => mean(m),
     }
 }

@@ -1,7 +1,7 @@
 //! The best labels of each sample, without the scores of all samples at once.
 
 use crate::{Model, ModelError};
-use rpo_core::{MatrixView, Predictor, Propensity, top_of_pairs};
+use rpo_core::{MatrixView, Predictor, Propensity, csr_row};
 use rpo_metrics::{LabelSets, MissingTruth, TopK};
 
 /// The best k labels of each sample, plus enough further labels to replace those that are skipped because they are
@@ -20,22 +20,17 @@ pub(super) fn of(
     };
     let k = k.saturating_add(missing);
     let scores = model.predict_top_k_ranked(x, k, rerank)?;
-    // A label that is not among the k largest nonzero scores has score 0 only if none of these is negative.
-    match scores.data().iter().any(|score| *score < 0.0) {
-        true => of_all_scores(model, x, k, rerank),
-        false => Ok(TopK::from_csr(scores.view(), k)?),
-    }
-}
-
-/// The best k labels of each sample among all labels, also those with score 0.
-fn of_all_scores(
-    model: &Model,
-    x: MatrixView<'_>,
-    k: usize,
-    rerank: Option<Propensity>,
-) -> Result<TopK, ModelError> {
-    let lists = model.best_by_blocks(x, rerank, |scores| {
-        top_of_pairs((0..).zip(scores.iter().copied()).collect(), k)
-    })?;
-    Ok(TopK::from_lists(model.n_outputs(), k, &lists)?)
+    let (scores, n_labels) = (scores.view(), model.n_outputs());
+    let most = k.min(n_labels);
+    let best = |row: usize| {
+        let (labels, values) = csr_row(&scores, row);
+        // Labels that are left out have score 0, and are the next ones: no score of the sample is negative.
+        let mut stored = labels.iter().copied().peekable();
+        let absent = (0..n_labels as u32).filter(|label| stored.next_if_eq(label).is_none());
+        let zeros = absent.take(most - labels.len()).map(|label| (label, 0.0));
+        let pairs = labels.iter().copied().zip(values.iter().copied());
+        pairs.chain(zeros).collect::<Vec<(u32, f32)>>()
+    };
+    let lists: Vec<_> = (0..scores.rows()).map(best).collect();
+    Ok(TopK::from_lists(n_labels, k, &lists)?)
 }

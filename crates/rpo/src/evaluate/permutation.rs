@@ -56,7 +56,7 @@ impl Model {
     ///
     /// It is for every method. On other samples than those of the training it says what predictions of new samples need.
     /// Of columns that tell the same, each may have a small importance, as the others remain. Each shuffle of a column
-    /// takes as long as an evaluation.
+    /// takes as long as an evaluation; columns of equal values are not evaluated.
     ///
     /// ```
     /// use rpo::PermutationOptions;
@@ -85,12 +85,18 @@ impl Model {
         self.with_work(data, &[metric], options.evaluate, |work, x| {
             let evaluate = |x: MatrixView<'_>| Ok::<f64, ModelError>(work.evaluate(x, &[metric])?.values[0]);
             let (n, usual) = (x.reborrow().n_rows(), evaluate(x.reborrow())?);
+            let varying = varying(x.reborrow());
             let seed = Seed::new(options.seed).purpose("permutation importance");
             let of_column = |(index, (features, name)): (usize, (Range<usize>, String))| {
                 if options.observers.is_stopped() {
                     return Err(EnsembleError::Stopped.into());
                 }
+                let varies = varying[features.clone()].contains(&true);
                 let worse = |repeat: u64| {
+                    if !varies {
+                        // No shuffle changes anything; an undefined score stays undefined.
+                        return Ok(if usual.is_nan() { usual } else { 0.0 });
+                    }
                     let order = shuffled(n, seed.child(index as u64).child(repeat));
                     let changed = with_order(x.reborrow(), &features, &order);
                     let score = evaluate(changed.view())?;
@@ -113,6 +119,28 @@ impl Model {
             columns.map(of_column).collect::<Result<Vec<_>, ModelError>>()
         })
     }
+}
+
+/// Returns for each feature whether some samples have different values.
+fn varying(x: MatrixView<'_>) -> Vec<bool> {
+    let (n, p) = (x.reborrow().n_rows(), x.reborrow().n_cols());
+    let (mut counts, mut first, mut differ) = (vec![0; p], vec![0.0_f32; p], vec![false; p]);
+    for row in 0..n {
+        x.for_each_in_row(row, |feature, value| {
+            let feature = feature as usize;
+            if counts[feature] == 0 {
+                first[feature] = value;
+            }
+            differ[feature] |= value.to_bits() != first[feature].to_bits();
+            counts[feature] += 1;
+        });
+    }
+    // Values that are not stored are 0.
+    let has_zeros = counts.iter().map(|count| *count < n);
+    let varies = differ.iter().zip(first.iter().zip(has_zeros));
+    varies
+        .map(|(differ, (first, has_zeros))| *differ || has_zeros && *first != 0.0)
+        .collect()
 }
 
 /// Returns the samples with the features of a range taken from samples in another order.
@@ -177,6 +205,10 @@ mod tests {
             for layout in [Layout::Dense, Layout::Sparse] {
                 let data = data.clone().with_layout(layout, usize::MAX).unwrap();
                 let changed = with_order(data.features().view(), &(start..end), &order);
+                let varies: Vec<bool> = expected.columns().into_iter().map(|column| {
+                    column.iter().any(|v| v.to_bits() != column[0].to_bits())
+                }).collect();
+                prop_assert_eq!(varying(data.features().view()), varies);
                 prop_assert_eq!(matches!(changed, Matrix::Sparse(_)), layout == Layout::Sparse);
                 for (row, expected) in expected.outer_iter().enumerate() {
                     let found = changed.view().select_rows(&[row]).view().to_dense(usize::MAX).unwrap();

@@ -2,9 +2,9 @@
 
 use super::error::ModelFileErrorKind as Kind;
 use crate::{Decision, ModelError, Schema, TrainingSummary};
-use rpo_core::Mismatch;
+use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit, Mismatch};
 use rpo_data::read::FirstFeature;
-use rpo_data::text::{MOST_FEATURES, TextColumn, TextOptions};
+use rpo_data::text::{TextColumn, TextOptions};
 use rpo_data::{ClassColumn, DateColumn, LabelColumn, Names, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -181,21 +181,8 @@ impl Description {
             }
         };
         let mut feature_names = self.feature_names.take();
-        let hashed = self.texts.iter().filter(|(_, text)| text.options.hash.is_some());
-        let mut n_hashed = 0;
-        for (&first, text) in hashed {
-            let invalid = || ModelError::Text {
-                name: text.column.clone(),
-            };
-            let column = TextColumn::restore_hashed(&text.column, text.options).ok_or_else(invalid)?;
-            // A small file does not stand for any number of names.
-            n_hashed += column.n_features();
-            let is_possible =
-                |names: &&mut Vec<String>| first <= names.len() && n_hashed <= MOST_FEATURES as usize;
-            let stored = feature_names.as_mut().filter(is_possible);
-            stored
-                .ok_or_else(invalid)?
-                .splice(first..first, column.feature_names());
+        if let Some(names) = &mut feature_names {
+            self.insert_hashed(names)?;
         }
         let feature_names = names("names of features", feature_names, self.n_features)?;
         let n_targets = self.n_outputs / self.levels.len().max(1);
@@ -218,6 +205,35 @@ impl Description {
             .with_first_feature(self.first_feature.take())
             .with_label_column(self.label_column.take())
             .with_labels(class_columns, std::mem::take(&mut self.labels_beside_numbers))
+    }
+
+    /// Inserts the names of hashed terms, which are not stored. Nothing is made for sizes that the file merely declares: the
+    /// names have a limit of memory.
+    fn insert_hashed(&self, names: &mut Vec<String>) -> Result<(), ModelError> {
+        let hashed = self.texts.iter().filter(|(_, text)| text.options.hash.is_some());
+        let hashed: Vec<(&usize, &TextDescription)> = hashed.collect();
+        let widths = hashed.iter().map(|(_, text)| text.n_features);
+        let all = widths.fold(names.len(), usize::saturating_add);
+        Mismatch::check("names of features", self.n_features, all)?;
+        let bytes = |text: &TextDescription| {
+            let of_name = size_of::<String>() + text.column.len() + "[#16777216]".len();
+            text.n_features.saturating_mul(of_name)
+        };
+        let bytes = hashed.iter().map(|(_, text)| bytes(text));
+        let what = || "the names of hashed terms";
+        MemoryLimit::check(bytes.fold(0, usize::saturating_add), DEFAULT_MEMORY_LIMIT, what)?;
+        let mut end = 0;
+        for (&first, text) in hashed {
+            let column = TextColumn::restore_hashed(&text.column, text.options);
+            let column = column.filter(|column| column.n_features() == text.n_features);
+            let fits = (end..=names.len()).contains(&first);
+            let column = column.filter(|_| fits).ok_or_else(|| ModelError::Text {
+                name: text.column.clone(),
+            })?;
+            names.splice(first..first, column.feature_names());
+            end = first + text.n_features;
+        }
+        Ok(())
     }
 
     /// Adds the levels of the targets to the schema. This names every output, so the file must have that number of
@@ -246,11 +262,10 @@ impl TextDescription {
     /// Restores the column of texts whose first term is feature `first`; `None` if the features from there on do not
     /// match.
     fn restore(&self, first: usize, names: &Names) -> Option<TextColumn> {
-        if let Some(width) = self.options.hash {
-            let is_whole = self.n_features == width as usize;
-            return TextColumn::restore_hashed(&self.column, self.options).filter(|_| is_whole);
-        }
         let Names::Given(names) = names else { return None };
+        if self.options.hash.is_some() {
+            return TextColumn::restore_hashed(&self.column, self.options);
+        }
         let features = names.get(first..first.checked_add(self.n_features)?)?;
         TextColumn::restore(&self.column, self.options, features.iter().map(String::as_str))
     }

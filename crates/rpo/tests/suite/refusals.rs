@@ -165,8 +165,16 @@ fn metrics_of_any_number_of_best_labels_are_computed() {
 #[test]
 fn the_best_labels_may_have_negative_scores() {
     let data = labels(40);
+    // Five labels that no sample has: their scores are exactly 0.
+    let outputs = data.outputs().view().to_dense(usize::MAX).unwrap();
+    let mut wider = ndarray::Array2::zeros((outputs.nrows(), outputs.ncols() + 5));
+    wider
+        .slice_mut(ndarray::s![.., ..outputs.ncols()])
+        .assign(&outputs);
+    let data = Dataset::new(data.features().clone(), wider.into(), Task::MultiLabel).unwrap();
     let model = Model::fit(&Method::named("ridge").unwrap(), &data).unwrap();
     let scores = model.predict(data.features().view()).unwrap();
+    assert!(scores.column(outputs.ncols()).iter().all(|score| *score == 0.0));
     let few_positive =
         |row: ndarray::ArrayView1<'_, f32>| row.iter().filter(|score| **score > 0.0).count() < 5;
     assert!(scores.rows().into_iter().any(few_positive));

@@ -6,9 +6,13 @@ use crate::output::Output;
 use rpo::ColumnImportance;
 use std::path::Path;
 
-/// Writes a line for each column, the most important first; undefined values are empty cells.
+/// Writes a line for each column, the most important first; undefined values are empty cells, at the end.
 pub(super) fn write(mut columns: Vec<ColumnImportance>, path: &Path) -> Result<(), CliError> {
-    columns.sort_by(|a, b| b.mean.total_cmp(&a.mean));
+    let key = |column: &ColumnImportance| (column.mean.is_nan(), column.mean);
+    columns.sort_by(|a, b| {
+        let (a, b) = (key(a), key(b));
+        a.0.cmp(&b.0).then(b.1.total_cmp(&a.1))
+    });
     let delimiter = csv_file::delimiter(Some(path));
     let mut out = Output::new(Some(path))?;
     let header = ["column", "importance", "deviation"].map(str::to_owned);

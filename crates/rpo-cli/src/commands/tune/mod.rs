@@ -242,7 +242,8 @@ impl Tune {
 fn n_trials(tuning: &Tuning, space: &Space) -> Option<usize> {
     match (tuning.limit, tuning.order) {
         (SearchLimit::Trials(n), SearchOrder::Random) => Some(n),
-        (SearchLimit::Trials(n), SearchOrder::Grid) => Some(space.n_settings()?.min(n)),
+        // More combinations than are counted are more than anybody tries.
+        (SearchLimit::Trials(n), SearchOrder::Grid) => Some(space.n_settings().map_or(n, |all| all.min(n))),
         (SearchLimit::Everything, SearchOrder::Grid) => space.n_settings(),
         _ => None,
     }

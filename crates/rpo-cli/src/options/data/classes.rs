@@ -1,7 +1,7 @@
 //! Notes on targets that are classes, or labels beside numbers.
 
 use crate::output::note;
-use rpo::data::{ClassColumn, Dataset, LabelColumn, Names, Task};
+use rpo::data::{ClassColumn, Dataset, Task};
 
 /// Number of classes, or labels, that a note names.
 const NAMED: usize = 5;
@@ -10,8 +10,6 @@ const FEW: usize = 20;
 /// Largest number of whole numbers that a note takes for the codes of classes, and how many samples each of them needs.
 const MOST_CODES: usize = 10;
 const SAMPLES_PER_CODE: usize = 10;
-/// Characters that separate labels in lists.
-const SEPARATORS: [char; 4] = [';', ',', '|', '\t'];
 
 /// Notes each target of words, and what it may be instead of classes, the labels beside numbers, and numbers that may be
 /// labels.
@@ -31,8 +29,13 @@ pub(super) fn note_classes(data: &Dataset) {
             listed(classes.iter().cloned())
         ));
     }
-    if let Some(column) = data.label_column() {
-        note_lists(data, column);
+    if let Some(column) = data.label_column()
+        && data.output_names().position("NA").is_some()
+    {
+        note(&format!(
+            "NA is a label of {:?} in lists of several, but alone it is a missing value: such samples have no labels",
+            column.name
+        ));
     }
     let labels = data.labels_beside_numbers();
     if !labels.is_empty() {
@@ -54,41 +57,6 @@ pub(super) fn note_classes(data: &Dataset) {
             "target {name:?} is a number with no other values than {} and {last}{likewise}; --categorical makes classes of \
              such values",
             others.join(", ")
-        ));
-    }
-}
-
-/// Notes labels that seem to be several ones, and one that reads as a missing value.
-fn note_lists(data: &Dataset, column: &LabelColumn) {
-    let Names::Given(labels) = data.output_names() else {
-        return;
-    };
-    let name = &column.name;
-    let others = SEPARATORS.into_iter().filter(|c| *c != column.separator);
-    for separator in others {
-        let n_lists = labels.iter().filter(|label| label.contains(separator)).count();
-        if n_lists > 0 && 2 * n_lists >= labels.len() {
-            note(&format!(
-                "{n_lists} of {} labels of {name:?} contain {separator:?}: if it separates labels, give \
-                 --label-separator {separator:?}",
-                labels.len()
-            ));
-        }
-    }
-    if labels
-        .iter()
-        .filter(|label| label.starts_with(['[', '{']))
-        .count()
-        > 0
-    {
-        note(&format!(
-            "labels of {name:?} begin with a bracket: a list in brackets is read as it is written; join the labels by a \
-             separator"
-        ));
-    }
-    if labels.iter().any(|label| label == "NA") {
-        note(&format!(
-            "NA is a label of {name:?} in lists of several, but alone it is a missing value: such samples have no labels"
         ));
     }
 }

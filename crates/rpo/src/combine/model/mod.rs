@@ -331,20 +331,11 @@ impl Predict for Ensemble {
         let combined = self
             .link
             .combine(scores, &self.training.output_means(), &labels)?;
-        let mut combined = combined.expect("there is at least one member");
-        if self.link == Link::Distances {
-            // Weights of any sign may leave the range of labels.
-            for label in labels.into_iter().chain(self.probabilities()) {
-                combined
-                    .column_mut(label)
-                    .mapv_inplace(|score| score.clamp(0.0, 1.0));
-            }
-        }
-        Ok(combined)
+        Ok(combined.expect("there is at least one member"))
     }
 
-    /// Those of the members, combined as their predictions are, apart from limits and the range of labels; `None` for several members unless
-    /// scores are predictions.
+    /// Those of the members, combined as their predictions are, apart from limits and the range of labels; `None` for
+    /// several members unless scores are predictions.
     fn contributions(
         &self,
         x: MatrixView<'_>,
@@ -387,9 +378,14 @@ impl Predict for Ensemble {
         groups.into_iter().map(|(start, end)| start..end).collect()
     }
 
-    /// The outputs whose predictions are probabilities in all members.
+    /// The outputs whose predictions are probabilities in all members, and in what they are combined to.
     fn probabilities(&self) -> Vec<usize> {
-        self.in_all(|model| model.predictor().probabilities().into_iter().collect())
+        let mut outputs = self.in_all(|model| model.predictor().probabilities().into_iter().collect());
+        if self.link == Link::Distances {
+            let labels = self.first().schema().declared_labels();
+            outputs.retain(|output| labels.binary_search(output).is_ok());
+        }
+        outputs
     }
 
     /// The outputs that are not negative in all members.

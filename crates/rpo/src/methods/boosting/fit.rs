@@ -149,8 +149,7 @@ fn model(boosted: Boosted, data: &Dataset, params: &BoostingParams) -> Result<Mo
 /// Refuses quantiles of classes, and of numbers beside labels, whose levels a model could not tell.
 fn check_levels(params: &BoostingParams, data: &Dataset) -> Result<(), ParameterError> {
     let has_several = params.quantile.as_ref().is_some_and(|levels| levels.len() > 1);
-    let has_levels = has_several || params.loss == Some(LossKind::Quantile);
-    if has_levels && data.has_declared_labels() {
+    if (has_several || !quantile_levels(params).is_empty()) && data.has_declared_labels() {
         let reason = "predicts quantiles of numbers, but some targets are classes or labels: train a model of the numbers";
         return Err(ParameterError::conflict("loss", "quantile", reason));
     }
