@@ -205,7 +205,8 @@ class Model:
     ) -> sp.csr_array[Any]:
         """Return the k largest predictions of each sample, as CSR of shape (n_samples, n_outputs).
 
-        Zeros are left out, unless a prediction of the sample is negative: then they are stored. Never holds all predictions, so it suits any number of labels.
+        Zeros are left out, unless a prediction of the sample is negative: then they are stored. Never holds all
+        predictions, so it suits any number of labels.
 
         Parameters
         ----------
