@@ -207,8 +207,8 @@ impl Description {
             .with_labels(class_columns, std::mem::take(&mut self.labels_beside_numbers))
     }
 
-    /// Inserts the names of hashed terms, which are not stored. Nothing is made for sizes that the file merely declares: the
-    /// names have a limit of memory.
+    /// Inserts the names of hashed terms, which are not stored. They have a limit of memory, as the file merely
+    /// declares how many there are.
     fn insert_hashed(&self, names: &mut Vec<String>) -> Result<(), ModelError> {
         let hashed = self.texts.iter().filter(|(_, text)| text.options.hash.is_some());
         let hashed: Vec<(&usize, &TextDescription)> = hashed.collect();

@@ -8,7 +8,8 @@
 //!   failure, an earlier file is unchanged.
 //! * **Loaded without trust**: the checksum detects damage, and everything in the file is checked before it is used, so
 //!   that a hostile file ends in a typed error. Memory stays within a small multiple of the file's size, because
-//!   nothing is allocated for sizes that the file merely declares.
+//!   nothing is allocated for sizes that the file merely declares, except the names of hashed terms, which have a limit
+//!   of 4 GiB.
 //! * **Exact**: a model that was saved and loaded equals the original and predicts the same bits.
 
 mod container;
