@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use rpo::Predictor;
 use rpo::core::{CsrMatrix, Learner};
 use rpo::data::preprocess::{Encoding, Fill, PreprocessError, Steps, Transform};
-use rpo::data::read::{Format, ReadOptions, Targets, read_from};
+use rpo::data::read::{ColumnType, Format, ReadOptions, Targets, read_from};
+use rpo::data::text::TextOptions;
 use rpo::data::{Columns, Dataset, DatasetError, Task};
 use rpo::ensemble::craftml::CentroidKind;
 use rpo::ensemble::{CraftmlVariant, EnsembleError, Forest, ForestOptions, ForestParams};
@@ -588,4 +589,54 @@ fn promised_features_take_no_memory() {
         assert_eq!(model.schema().align_features(&named), Err(missing));
     }
     assert!(n_models > 10, "{n_models} models");
+}
+
+/// The names of hashed terms are made when a file is read, so that their numbers and places are checked.
+#[test]
+fn hashed_terms_are_where_the_file_says() {
+    let csv = "x,a,b,y\n1,good,so good,1\n2,bad,not good,0\n3,bad,bad,0\n";
+    let types = ["a", "b"].map(|name| (name.to_owned(), ColumnType::Text));
+    let options = ReadOptions {
+        types: types.into(),
+        text: TextOptions {
+            hash: Some(4),
+            ..TextOptions::default()
+        },
+        targets: Targets::Names(vec!["y".to_owned()]),
+        ..ReadOptions::default()
+    };
+    let data = read_from(csv.as_bytes(), &options).unwrap();
+    let model = Model::fit(&Method::named("baseline").unwrap(), &data).unwrap();
+    let parts = Parts::of(&model);
+    assert_eq!(parts.description["feature_names"], json!(["x"]));
+    assert_eq!(parts.load().as_ref(), Ok(&model));
+    let refused = |change: &dyn Fn(&mut Map<String, Value>)| {
+        let mut parts = Parts::of(&model);
+        change(&mut parts.description);
+        parts.load().unwrap_err().to_string()
+    };
+    let many = 1 << 24;
+    let wide = |description: &mut Map<String, Value>| {
+        description["texts"]["1"]["n_features"] = json!(many);
+        description["texts"]["1"]["options"]["hash"] = json!(many);
+    };
+    assert!(refused(&wide).contains("names of features"));
+    let named = refused(&|description| {
+        wide(description);
+        description["texts"]["1"]["column"] = json!("a".repeat(1000));
+        description.insert("n_features".to_owned(), json!(many + 5));
+    });
+    assert!(named.contains("the names of hashed terms would take"), "{named}");
+    let other_width = refused(&|description| description["texts"]["1"]["options"]["hash"] = json!(5));
+    assert!(other_width.contains("\"a\""), "{other_width}");
+    for place in ["0", "3", "9"] {
+        let moved = refused(&|description| {
+            let second = description["texts"].as_object_mut().unwrap().remove("5").unwrap();
+            description["texts"][place] = second;
+        });
+        assert!(
+            moved.contains("feature") || moved.contains("\"b\"") || moved.contains("\"a\""),
+            "{place}: {moved}"
+        );
+    }
 }
