@@ -56,7 +56,7 @@ fn shuffled_columns_make_scores_worse() {
     let mut text = "kind,x,day,note,price\n".to_owned();
     for i in 0..80 {
         let (kind, x) = (["a", "b", "c"][i * 7 % 3], i * 5 % 11);
-        let note = ["very good", "good, or bad", "bad"][i * 11 % 3];
+        let note = ["very good", "good, or bad", "bad"][i / 7 % 3];
         writeln!(
             text,
             "{kind},{x},2024-01-{:02},{note:?},{}",
@@ -212,9 +212,9 @@ fn servers_explain_as_the_command_does() {
     assert!(message.contains("label-tree"), "{message}");
 }
 
-/// With millions of features, few scores are explained at a time: a sample's two outputs one after the other.
+/// Features that no sample has change no explanation.
 #[test]
-fn scores_are_explained_alike_however_many_are_at_a_time() {
+fn scores_are_explained_alike_however_many_features_there_are() {
     let folder = Folder::new();
     let explained = |last: u32| {
         let mut text = String::new();
@@ -234,7 +234,7 @@ fn scores_are_explained_alike_however_many_are_at_a_time() {
         assert!(lines.contains(&name), "{lines}");
         lines.replace(&name, ",last,")
     };
-    let (at_once, in_parts) = (explained(100), explained(6_000_000));
-    assert_eq!(at_once, in_parts);
-    assert!(at_once.lines().count() > 40 * 2 * 2);
+    let (some, many) = (explained(70_000), explained(6_000_000));
+    assert_eq!(some, many);
+    assert!(some.lines().count() > 40 * 2 * 2);
 }

@@ -230,9 +230,10 @@ fn a_table_of_the_terms_of_texts_is_predicted_as_the_texts() {
     }
     // The features of hashed terms are not listed.
     let trained = folder.json(&format!(
-        "train {DATA} --text-hash 65536 --method one-vs-rest --model m.rpo"
+        "train {DATA} --text-hash 65536 --method baseline --model m.rpo"
     ));
-    assert!(number(&trained, "model_bytes") < 30_000.0, "{trained}");
+    // Four bytes for the weight of each, and little else.
+    assert!(number(&trained, "model_bytes") < 270_000.0, "{trained}");
     // Texts with other terms.
     folder.ok(&format!("train {DATA} --method one-vs-rest --model m.rpo"));
     convert("few.csv", "other.csv", "");

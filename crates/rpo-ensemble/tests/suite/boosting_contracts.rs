@@ -192,7 +192,9 @@ fn the_largest_predictions() {
                         .to_dense(usize::MAX)
                         .unwrap();
                     for ((all, scores), top) in all.rows().into_iter().zip(scores.rows()).zip(top.rows()) {
-                        let mut order: Vec<usize> = (0..8).filter(|&j| all[j] != 0.0).collect();
+                        // Zeros are scores like others where one is negative.
+                        let is_signed = all.iter().any(|score| *score < 0.0);
+                        let mut order: Vec<usize> = (0..8).filter(|&j| is_signed || all[j] != 0.0).collect();
                         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
                         order.truncate(k);
                         for j in 0..8 {

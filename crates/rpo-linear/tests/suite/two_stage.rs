@@ -117,7 +117,11 @@ fn baselines_are_stationary() {
         assert_eq!(model.predict(MatrixView::Sparse(sparse.view())).unwrap(), scores);
         assert_eq!(
             model.predict_top_k(view, 20).unwrap().nnz(),
-            scores.iter().filter(|v| **v != 0.0).count()
+            scores
+                .rows()
+                .into_iter()
+                .map(|row| rpo_core::best_of(row, 20).len())
+                .sum::<usize>()
         );
     }
 }

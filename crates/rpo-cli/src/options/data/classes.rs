@@ -8,8 +8,8 @@ const NAMED: usize = 5;
 /// Number of samples from which on many classes are no coincidence.
 const FEW: usize = 20;
 /// Largest number of whole numbers that a note takes for the codes of classes, and how many samples each of them needs.
-const MOST_CODES: usize = 10;
-const SAMPLES_PER_CODE: usize = 10;
+const MOST_CODES: usize = 5;
+const SAMPLES_PER_CODE: usize = 20;
 
 /// Notes each target of words, and what it may be instead of classes, the labels beside numbers, and numbers that may be
 /// labels.
@@ -61,8 +61,8 @@ pub(super) fn note_classes(data: &Dataset) {
     }
 }
 
-/// The numbers with few values, all of them whole, which often stand for classes: their names and values. 0 and 1 alone
-/// are labels, or numbers because the task is given.
+/// The numbers with few values that often stand for classes, -1 and 1 or the first whole numbers: their names and values.
+/// 0 and 1 alone are labels, or numbers because the task is given.
 fn like_codes(data: &Dataset) -> Vec<(String, Vec<f32>)> {
     if data.task() == Task::MultiLabel {
         return Vec::new();
@@ -88,8 +88,14 @@ fn like_codes(data: &Dataset) -> Vec<(String, Vec<f32>)> {
             values.push(0.0);
         }
         values.sort_unstable_by(f32::total_cmp);
+        let are_first = |start: f32| {
+            values
+                .iter()
+                .zip(0_u8..)
+                .all(|(value, i)| *value == start + f32::from(i))
+        };
         let are_codes = (2..=most).contains(&values.len())
-            && values.iter().all(|value| value.fract() == 0.0)
+            && (values == [-1.0, 1.0] || are_first(0.0) || are_first(1.0))
             && values != [0.0, 1.0]
             && !data.is_label(output);
         let name = data.output_names().get(output).unwrap_or_default().into_owned();
