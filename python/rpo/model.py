@@ -485,7 +485,7 @@ class Model:
     ) -> dict[str, tuple[float, float]]:
         """Return how much worse a metric gets when the values of a column are shuffled among the samples.
 
-        It is for every method. On other samples than those of training it tells what predictions of new samples need.
+        It is for every method. On other samples than those of training, these are the columns that predictions need.
         Of columns that tell the same, each may have a small importance, as the others remain (Breiman 2001). All terms
         of a column of texts are shuffled together, and so are the parts of a date.
 

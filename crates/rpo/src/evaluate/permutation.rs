@@ -54,9 +54,9 @@ impl Model {
     /// each column of the schema, in order; all terms of a column of texts are shuffled together, and so are the parts of
     /// a date.
     ///
-    /// It is for every method. On other samples than those of the training it tells what predictions of new samples
-    /// need. Of columns that tell the same, each may have a small importance, as the others remain. Each shuffle of a
-    /// column takes as long as an evaluation; columns of equal values are not evaluated.
+    /// It is for every method. On other samples than those of the training, these are the columns that predictions of
+    /// new samples need. Of columns that tell the same, each may have a small importance, as the others remain. Each
+    /// shuffle of a column takes as long as an evaluation; columns of equal values are not evaluated.
     ///
     /// ```
     /// use rpo::PermutationOptions;
