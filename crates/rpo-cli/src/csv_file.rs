@@ -22,6 +22,14 @@ pub(crate) fn field(text: &str, delimiter: char) -> String {
     CsvField { text, delimiter }.to_string()
 }
 
+/// A number as a field; an undefined one is an empty field.
+pub(crate) fn number(value: f64) -> String {
+    match value.is_nan() {
+        true => String::new(),
+        false => value.to_string(),
+    }
+}
+
 /// A line of fields, with its end. A single empty field is quoted, as readers skip empty lines.
 pub(crate) fn line(fields: impl IntoIterator<Item = String>, delimiter: char) -> String {
     let fields: Vec<String> = fields.into_iter().collect();

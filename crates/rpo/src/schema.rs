@@ -7,7 +7,7 @@ use rpo_data::text::TextColumn;
 use rpo_data::{ClassColumn, Dataset, DatasetError, DateColumn, LabelColumn, Names, TargetOutputs, Task};
 use rpo_ensemble::List;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -250,43 +250,40 @@ impl Schema {
 
     /// The columns of a table with the features, in order: their features, and their names.
     pub fn columns(&self) -> Vec<(Range<usize>, String)> {
-        let wide = self.wide_columns().filter(|(features, ..)| !features.is_empty());
-        let wide: BTreeMap<usize, (usize, &str)> = wide
-            .map(|(features, name, _)| (features.start, (features.end, name)))
-            .collect();
-        let (mut columns, mut feature) = (Vec::new(), 0);
-        while feature < self.feature_names.iter().len() {
-            let (end, name) = match wide.get(&feature) {
-                Some(&(end, name)) => (end, name.to_owned()),
-                None => (
-                    feature + 1,
-                    self.feature_names.get(feature).unwrap_or_default().into_owned(),
-                ),
-            };
-            columns.push((feature..end, name));
-            feature = end;
-        }
-        columns
+        let columns = self.typed_columns().into_iter();
+        columns.map(|(features, name, _)| (features, name)).collect()
     }
 
     /// Types of the columns of a CSV file with the model's features; `None` if they are numbered.
     fn column_types(&self) -> Option<BTreeMap<String, ColumnType>> {
-        let Names::Given(names) = &self.feature_names else {
-            return None;
-        };
-        let wide: Vec<(Range<usize>, &str, ColumnType)> = self.wide_columns().collect();
-        let is_of_wide: BTreeSet<usize> = wide.iter().flat_map(|(features, ..)| features.clone()).collect();
-        let others = names
-            .iter()
-            .enumerate()
-            .filter(|(feature, _)| !is_of_wide.contains(feature));
-        let others = others.map(|(feature, name)| match self.nominal.get(&feature) {
-            Some(values) if !are_positions(values) => (name.clone(), ColumnType::Category),
-            _ => (name.clone(), ColumnType::Number),
-        });
-        let mut types: BTreeMap<String, ColumnType> = others.collect();
-        types.extend(wide.into_iter().map(|(_, name, kind)| (name.to_owned(), kind)));
-        Some(types)
+        let is_named = matches!(self.feature_names, Names::Given(_));
+        let columns = is_named.then(|| self.typed_columns())?.into_iter();
+        Some(columns.map(|(_, name, kind)| (name, kind)).collect())
+    }
+
+    /// The columns of a table with the features, in order: their features, names and types.
+    fn typed_columns(&self) -> Vec<(Range<usize>, String, ColumnType)> {
+        let wide = self.wide_columns().filter(|(features, ..)| !features.is_empty());
+        let wide: BTreeMap<usize, (usize, &str, ColumnType)> = wide
+            .map(|(features, name, kind)| (features.start, (features.end, name, kind)))
+            .collect();
+        let (mut columns, mut feature) = (Vec::new(), 0);
+        while feature < self.feature_names.iter().len() {
+            let (end, name, kind) = match wide.get(&feature) {
+                Some(&(end, name, kind)) => (end, name.to_owned(), kind),
+                None => {
+                    let name = self.feature_names.get(feature).unwrap_or_default();
+                    let kind = match self.nominal.get(&feature) {
+                        Some(values) if !are_positions(values) => ColumnType::Category,
+                        _ => ColumnType::Number,
+                    };
+                    (feature + 1, name.into_owned(), kind)
+                }
+            };
+            columns.push((feature..end, name, kind));
+            feature = end;
+        }
+        columns
     }
 
     /// Names of the columns that hold the targets in a table: one for the classes of a column, otherwise one per output of

@@ -16,9 +16,9 @@ pub enum TextUnit {
     Characters,
 }
 
-/// The conversion of text columns to features. Texts are normalized (NFC), as an accented letter may be one character or
-/// two: terms are `shortest` to `longest` consecutive words (or characters), and
-/// the value of a term's feature is its count in the text.
+/// The conversion of text columns to features: terms are `shortest` to `longest` consecutive words (or characters), and
+/// the value of a term's feature is its count in the text. Texts are normalized before (NFC), as an accented letter may be
+/// one character or two.
 ///
 /// ```
 /// use rpo_data::read::{ColumnType, ReadOptions, read_from};

@@ -167,16 +167,45 @@ impl TopK<f32> {
     /// # Errors
     /// k = 0, no sample or no column, a matrix compressed by columns, scores that are not finite.
     pub fn from_csr(scores: CsrView<'_>, k: usize) -> Result<Self, MetricError> {
+        // Only the first k labels that are not stored can be zeros among the best k.
+        Self::filled(scores, k, |_, kept| kept)
+    }
+
+    /// Takes the k best labels of each sample as [`Predictor::predict_top_k`](rpo_core::Predictor::predict_top_k) returns
+    /// them: where they are fewer, the next ones are labels that are not stored, with score 0.
+    ///
+    /// ```
+    /// use rpo_core::csr_of_rows;
+    /// use rpo_metrics::TopK;
+    /// // Where a score is negative, zeros are stored: label 0 of the second sample has a score below them.
+    /// let best = csr_of_rows([vec![(2, 0.5)], vec![(1, 0.0), (2, 0.5)]].iter(), (2, 3));
+    /// let top = TopK::from_best(best.view(), 2)?;
+    /// assert_eq!((top.labels(0), top.labels(1)), (&[2, 0][..], &[2, 1][..]));
+    /// # Ok::<(), rpo_metrics::MetricError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`from_csr`](Self::from_csr).
+    pub fn from_best(scores: CsrView<'_>, k: usize) -> Result<Self, MetricError> {
+        Self::filled(scores, k, |n_stored, kept| kept.saturating_sub(n_stored))
+    }
+
+    /// Selects from the stored scores of each sample and as many zeros of labels that are not stored as `n_zeros` tells, from
+    /// the number of stored ones and that of labels that are kept.
+    fn filled(
+        scores: CsrView<'_>,
+        k: usize,
+        n_zeros: impl Fn(usize, usize) -> usize + Sync,
+    ) -> Result<Self, MetricError> {
         Domain::Count.check("k", k)?;
         check_csr("scores", &scores, f32::is_finite)?;
         let (n_labels, kept) = (scores.cols(), k.min(scores.cols()));
         Ok(Self::collect(scores.shape(), k, |i, found| {
             let (columns, values) = csr_row(&scores, i);
             found.extend(columns.iter().copied().zip(values.iter().copied()));
-            // Only the first k labels that are not stored can be zeros among the best k.
             let mut stored = columns.iter().copied().peekable();
             let absent = (0..n_labels as u32).filter(|j| stored.next_if_eq(j).is_none());
-            found.extend(absent.take(kept).map(|j| (j, 0.0)));
+            found.extend(absent.take(n_zeros(columns.len(), kept)).map(|j| (j, 0.0)));
             keep_best(found, kept);
             found.sort_unstable_by(best_first);
         }))

@@ -242,14 +242,7 @@ fn write_outputs(model: &Model, scores: &OutputScores, path: &Path) -> Result<()
     let between = delimiter.to_string();
     out.put(format!("output{between}{}\n", scores.measures.join(&between)).as_bytes())?;
     for (name, values) in model.schema().output_names.iter().zip(&scores.values) {
-        let cell = |value: &f64| {
-            if value.is_nan() {
-                String::new()
-            } else {
-                value.to_string()
-            }
-        };
-        let cells: Vec<String> = values.iter().map(cell).collect();
+        let cells: Vec<String> = values.iter().map(|value| csv_file::number(*value)).collect();
         let (text, cells) = (name.as_ref(), cells.join(&between));
         out.put(format!("{}{between}{cells}\n", CsvField { text, delimiter }).as_bytes())?;
     }
