@@ -142,6 +142,11 @@ def text_of(value: Any) -> str:
     return str(value.normalize() if isinstance(value, Decimal) else value)
 
 
+def is_date(value: Any) -> bool:
+    """Return true for dates and times, and for periods of pandas, which are none of the types of Python."""
+    return isinstance(value, date) or type(value).__name__ == "Period"
+
+
 def _text_of_date(value: np.datetime64 | date) -> str:
     """Return a date, with its time unless that is midnight, and with fractions of seconds only if there are some."""
     if isinstance(value, np.datetime64):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import date
 from numbers import Integral
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._categories import categories_of, declared_categories, has_numbers, is_missing, numbers_of
+from ._categories import categories_of, declared_categories, has_numbers, is_date, is_missing, numbers_of
 from ._single import check_single
 
 Nominal = dict[int, list[str]]
@@ -231,8 +230,7 @@ def _occurring(codes: NDArray[Any], declared: list[Any]) -> tuple[NDArray[Any], 
 def _has_dates(read: NDArray[Any]) -> bool:
     """Return true for dates and times, of which a category would have one value for each."""
     first = next((value for value in read if not is_missing(value)), None) if read.dtype.kind == "O" else None
-    # A period of pandas is no date.
-    return read.dtype.kind == "M" or isinstance(first, date) or type(first).__name__ == "Period"
+    return read.dtype.kind == "M" or is_date(first)
 
 
 def _first_other(read: NDArray[Any]) -> str:

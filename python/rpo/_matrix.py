@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
-from ._categories import is_missing
+from ._categories import is_date, is_missing
 from ._frames import check_in_memory
 from ._single import check_single, place_of_first
 from ._types import Borrowed, CsrArrays
@@ -66,9 +66,8 @@ def check_no_times(values: Any, name: str) -> None:
     if getattr(getattr(values, "dtype", None), "kind", "") != "O":
         return
     for value in values.flat:
-        # A period of pandas is none of the types of Python.
-        is_time = isinstance(value, date | timedelta | np.datetime64 | np.timedelta64)
-        if (is_time or type(value).__name__ == "Period") and not is_missing(value):
+        is_time = is_date(value) or isinstance(value, timedelta | np.datetime64 | np.timedelta64)
+        if is_time and not is_missing(value):
             raise ValueError(f"{name} must be numbers, got {type(value).__name__} ({value})")
 
 
