@@ -9,8 +9,9 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// The power p of the Tweedie deviance, whose variance is proportional to the p-th power of the mean: above 1, where it
-/// is that of counts, and below 2, where amounts are never 0. Default 1.5, as for the `tweedie` loss of boosting.
+/// The power p of the Tweedie deviance, for amounts whose variance is proportional to the p-th power of their mean:
+/// between 1, the Poisson distribution of counts, and 2, the gamma distribution, whose amounts are never 0. Default
+/// 1.5, as for the `tweedie` loss of boosting.
 ///
 /// ```
 /// use rpo_metrics::TweediePower;

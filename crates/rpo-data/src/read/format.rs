@@ -46,14 +46,14 @@ pub enum Format {
     /// for all programs.
     #[serde(rename = "svmlight")]
     SvmLight,
-    /// CSV: a line of column names, then one line per row, separated by commas or, if the first line has none, by the
-    /// semicolons, tabs or vertical bars in it, unless these separate as many columns there as in the first row and the
-    /// commas do not. In files named `.tsv` or `.tab` tabs come before commas.
+    /// CSV: a line of column names, then one line per row, with columns separated by commas, semicolons, tabs or
+    /// vertical bars: [`delimiter`](super::ReadOptions::delimiter) describes which. In files named `.tsv` or `.tab` it
+    /// is the tab if the first line has one.
     ///
     /// A field may be quoted by `"`, which is doubled inside; it may contain line ends, which are read as LF. Blanks
     /// around a field are dropped, and within quotes those around a number, a date or a missing value; blank lines are
-    /// skipped. Columns with neither a name nor a value are
-    /// not read ([`ReadNotes::n_blank_columns`](crate::ReadNotes::n_blank_columns)), and names repeat only in columns
+    /// skipped. Columns with neither a name nor a value are not read
+    /// ([`ReadNotes::n_blank_columns`](crate::ReadNotes::n_blank_columns)), and names repeat only in columns
     /// that the options leave out. A field that is empty or `NA` is a missing value, and so are those of
     /// [`missing_values`](super::ReadOptions::missing_values).
     Csv,

@@ -42,7 +42,7 @@ pub enum LineSearch {
     /// Minimizes the loss, as in the paper: the training loss never increases.
     Exact,
     /// One Newton step from the current scores. As good in practice with a learning rate below 1, and cheaper, but the
-    /// loss need not decrease at every step. Equal to exact for the square loss.
+    /// loss need not decrease at every step. Equal to exact for the square loss without penalties.
     Newton,
 }
 
@@ -53,8 +53,9 @@ pub enum LineSearch {
 pub enum StepScope {
     /// Each output, as in the paper: leaf values are mean residuals times ρ.
     Output,
-    /// Each leaf of each output, as in Friedman's TreeBoost (2001): leaf values are the best constants. Equal to output
-    /// for the square loss; not for Algorithm 3, whose trees are shared by all outputs.
+    /// Each leaf of each output, as in Friedman's TreeBoost (2001): leaf values are the best constants, less the
+    /// penalties. Equal to output for the square loss without penalties. Not for Algorithm 3, in which all outputs have
+    /// the same leaf values up to a factor.
     Leaf,
 }
 

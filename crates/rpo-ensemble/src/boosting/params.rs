@@ -49,7 +49,8 @@ pub struct BoostingParams {
     /// Predictions of the last two are probabilities.
     ///
     /// For poisson and tweedie, the scores are logarithms of means, predictions are means, and targets must not be
-    /// negative. `None` is the square loss. A [custom loss](super::BoostingOptions::loss) replaces it.
+    /// negative. `None` is the square loss; for sets of labels, `Model::fit` of the facade and the command take the
+    /// logistic loss instead. A [custom loss](super::BoostingOptions::loss) replaces it.
     pub loss: Option<LossKind>,
     /// Loss of each output, in the order of the outputs in the data (that of the columns of a file), as in
     /// square,logistic,logistic, in place of one loss for all.
@@ -74,7 +75,8 @@ pub struct BoostingParams {
     /// (Chernozhukov, Fernández-Val, Galichon 2010).
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub quantile: Option<List<f64>>,
-    /// Power p of the tweedie loss, whose variance is proportional to the p-th power of the mean; 1.5 by default.
+    /// Power p of the tweedie loss, for amounts whose variance is proportional to the p-th power of their mean; 1.5 by
+    /// default.
     #[schemars(extend("exclusiveMinimum" = 1.0, "exclusiveMaximum" = 2.0))]
     pub tweedie_power: Option<f64>,
     /// Method that finds the length of a step: exact minimizes the loss, newton takes one Newton step, which is
@@ -95,9 +97,9 @@ pub struct BoostingParams {
     /// the negative gradients and of the second derivatives of its samples. For Newton steps per leaf. By default 5 for
     /// outputs with the square loss and for at most 4 outputs that are all labels or classes, and 1 for others.
     ///
-    /// For the square loss, λ is a number of samples: a leaf of 5 samples takes half a step. With rare counts and heavy
-    /// tails, a leaf of fewer samples is hardly informative. For the logistic loss, second derivatives are those with
-    /// respect to the log-odds, which are twice the scores here.
+    /// For the square loss, λ is a number of samples: with λ = 5, a leaf of 5 samples takes half a step. With rare
+    /// counts and heavy tails, a leaf of fewer samples is hardly informative. For the logistic loss, second derivatives
+    /// are those with respect to the log-odds, which are twice the scores here.
     #[schemars(range(min = 0.0))]
     pub leaf_l2: Option<f64>,
     /// L1 penalty α of leaf values, as XGBoost's `alpha`: the sum of the negative gradients of a leaf is moved towards
@@ -199,8 +201,9 @@ pub struct BoostingParams {
     ///
     /// With the outputs' own units, as in the paper, the output with the largest numbers decides all splits. Residuals
     /// r are divided by √(Var r / h̄), where Var r is their variance before the first step and h̄ is the mean second
-    /// derivative of the loss (1 with steps that use none, and for projected residuals). For the square loss, that is
-    /// the standard deviation of the output; for counts, that or the square root of variance by mean. The residuals of
+    /// derivative of the loss (1 with steps that use none, and for projected residuals). For the square loss, that
+    /// is the standard deviation of the output; for counts, the same or, where h̄ is the mean count, the square root of
+    /// the variance divided by the mean. The residuals of
     /// the losses for labels and of the absolute and quantile losses have no unit and stay as they are. Steps and leaf
     /// values are always in the outputs' own units. For trees shared by outputs.
     pub scale_outputs: OutputScaling,

@@ -17,8 +17,8 @@
 //! There are two algorithms. [`CraftmlVariant::Original`] is the method of the paper as its authors released it: hashing
 //! projections that are never stored, one of the features per tree and one of the labels per node, spherical k-means,
 //! and routing by cosine. [`CraftmlVariant::Report`] is a re-implementation described in a student report: sparse
-//! Rademacher projections of both at every node, Euclidean k-means and routing, and four trees with leaves of up to 200
-//! samples.
+//! Rademacher projections of both at every node, Euclidean k-means and routing, and four trees with leaves of fewer
+//! than 200 samples.
 //!
 //! Instead of centroids, forests of the original method store the training samples that each centroid was computed from
 //! ([`CentroidKind::Rows`]), and the training set once, in memory as in a file: a byte or two per sample, level and

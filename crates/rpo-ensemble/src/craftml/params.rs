@@ -38,8 +38,9 @@ pub enum CraftmlVariant {
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum CentroidKind {
-    /// The training samples whose means the centroids are; the file holds the training samples once. Centroids and
-    /// leaves are recomputed when the forest is loaded, bit for bit. Takes a byte per sample, level and tree, whatever
+    /// The training samples whose means the centroids are; the file holds the training samples once. The
+    /// leaves are recomputed when the forest is loaded, and the centroids of a node when samples reach it, both bit for
+    /// bit. Takes a byte per sample, level and tree, whatever
     /// the number of features and labels.
     Rows,
     /// The centroids themselves, several bytes per entry: for forests of few trees, and for files that must not hold the
@@ -223,8 +224,9 @@ pub struct CraftmlParams {
     /// training samples in the file), or values for the centroids themselves.
     ///
     /// Predictions do not depend on it, but their time does: with rows, the centroids of small nodes are computed when
-    /// samples reach them. A sample that is predicted alone takes 1 to 9 milliseconds per tree, and some hundredths of
-    /// one with values, which suit a service of single rows; the file is 25 to 50 times larger. The report's variants
+    /// samples reach them. On 80,000 texts, a sample that is predicted alone takes 1 to 9 milliseconds per tree, and
+    /// some hundredths of a millisecond with values. They suit a service of single rows, but the file is 7 to 50 times
+    /// larger (docs/performance.md). The report's variants
     /// allow only values, because each of their nodes uses another projection of the features.
     pub centroids: CentroidKind,
     /// Seed of all randomness.

@@ -32,7 +32,8 @@ pub enum Splitting {
     /// The best threshold of each drawn feature.
     #[default]
     Best,
-    /// One random threshold per drawn feature (Extra-Trees); the midpoint for a feature that is 0 or one other value.
+    /// One random threshold per drawn feature (Extra-Trees); the midpoint for a feature whose only values are 0 and one
+    /// other.
     Random,
 }
 

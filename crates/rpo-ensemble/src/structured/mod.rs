@@ -6,12 +6,13 @@
 //! its training samples. With leaf_t(x)_j the prediction of tree t for label j,
 //!
 //! ```text
-//! score_j(x) = Σ_t ω_tj leaf_t(x)_j / Σ_t ω_tj,    ω_tj = 5 if tree t clustered label j, else 1
+//! score_j(x) = Σ_t ω_tj leaf_t(x)_j / Σ_t ω_tj,    ω_tj = w if tree t clustered label j, else 1
 //! ```
 //!
-//! in [0, 1]. (The paper does not divide; without the division, labels would be scored on different scales, and
-//! out-of-bag scores on another scale than predictions.) Mini-batches of the Hellinger solver contain both classes in
-//! proportion, whereas the paper shuffles. Decisions come from [`thresholds`](crate::thresholds) on out-of-bag scores.
+//! in [0, 1], where w is `label_weight`, 5 by default. (The paper does not divide; without the division, labels would
+//! be scored on different scales, and out-of-bag scores on another scale than predictions.) Mini-batches of the
+//! Hellinger solver contain both classes in proportion, whereas the paper shuffles. Decisions come from
+//! [`thresholds`](crate::thresholds) on out-of-bag scores.
 
 mod fit;
 mod model;

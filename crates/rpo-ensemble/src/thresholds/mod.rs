@@ -10,10 +10,11 @@
 //! is reached by scores of other samples that differ from 1 in their last digit.
 //!
 //! Apart from [`ThresholdRule::LabelF`], the paper's rule, a threshold of one label predicts it at most five times as
-//! often as it occurs. The F-measure of a label that scores do not tell is largest where every sample has it, 2π/(1 + π)
-//! at frequency π (Lipton, Elkan, Naryanaswamy, ECML 2014): without the bound, random forests give a sample of corel5k 54
-//! labels where it has 3.5, and with it 4.7. Over 15 sets, for random forests, one-vs-rest and CRAFTML, the mean of
-//! F-measures over labels is .001 lower with it, and the F-measure of all decisions .015 to .055 higher.
+//! often as it occurs. If scores carry no information about a label, its expected F-measure is largest where it is
+//! predicted for every sample: 2π/(1 + π) at frequency π (Lipton, Elkan, Naryanaswamy, ECML 2014). A sample of corel5k
+//! has 3.5 labels on average; random forests predict 54 without the bound and 4.7 with it. Over 15 sets, for random
+//! forests, one-vs-rest and CRAFTML, the bound lowers the macro F-measure by .001 and raises the micro F-measure by
+//! .015 to .055.
 //!
 //! Labels with less than five positive samples share one threshold, at which all of them together are predicted as often
 //! as they occur: thresholds from so few samples would be due to chance. Over nine sets of 14 to 5,000 labels, half of
@@ -51,8 +52,8 @@ pub enum ThresholdRule {
     /// threshold of [`Rate`](Self::Rate).
     MacroF,
     /// One threshold per label, which maximizes the F-measure 2TP/(2TP + FP + FN) of the label, and so the mean of
-    /// F-measures over labels, as in the experiments of Daniels and Metaxas (2017). Labels that scores do not tell are
-    /// predicted for nearly every sample. ½ for a label without any positive sample.
+    /// F-measures over labels, as in the experiments of Daniels and Metaxas (2017). A label about which scores carry no
+    /// information is predicted for nearly every sample. ½ for a label without any positive sample.
     LabelF,
     /// One threshold for all labels, which maximizes the F-measure of all decisions together. ½ without any positive
     /// sample.

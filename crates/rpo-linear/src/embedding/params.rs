@@ -111,8 +111,7 @@ pub struct LabelEmbeddingParams {
     ///
     /// The descent starts from the least squares solution with the labels' log-odds in the intercepts. Test log losses
     /// after 3, 5 and 10 passes are 7.63, 7.50, 7.45 on bibtex, 14.7, 15.0, 15.6 on corel5k and 6.29, 6.33, 6.36 on
-    /// yeast. Like the six parameters that follow, not for the squared loss. The defaults of those are in the middle of
-    /// the ranges that the paper's authors search.
+    /// yeast. Not for the squared loss, nor are the six parameters that follow, from `rate` to `withhold`.
     #[schemars(range(min = 1))]
     pub epochs: Option<usize>,
     /// Step length of gradient descent; 1 by default.

@@ -49,8 +49,8 @@ pub struct LogisticRegressionParams {
     /// Penalty on the weights: variance:ALPHA, in units of the variance of the features, or a number, in units of their
     /// mean square.
     ///
-    /// Above 0. Default `variance:0.1`: about a quarter of that of the squared loss, because the curvature of the logistic
-    /// loss is at most ¼.
+    /// Above 0. Default `variance:0.1`, a third of that of ridge regression, because the curvature of the logistic loss
+    /// is at most ¼.
     pub lambda: Penalty,
     /// Tolerance of convergence: smaller is more exact and slower. Newton's method ends where the gradient
     /// of a label is this fraction of that at weights of 0; coordinate descent (sparse features) where the violations

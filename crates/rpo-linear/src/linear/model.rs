@@ -15,8 +15,8 @@ use crate::scores::Scorer;
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearModel {
     /// The largest violation of the optimality conditions, over all samples and labels, before small weights were left
-    /// out, in the units of `tolerance`; that of a label that is fitted more exactly counts as many times as that. At most
-    /// the tolerance unless a fit reached its maximum number of passes. `None`
+    /// out, in the units of `tolerance`; the violation of a label with a stricter tolerance is multiplied by the
+    /// ratio of the two tolerances. At most the tolerance unless a fit reached its maximum number of passes. `None`
     /// for least squares and Newton's method.
     pub residual: Option<f32>,
     /// The cost C, given or found, of a label with the mean number of samples in one-vs-rest.

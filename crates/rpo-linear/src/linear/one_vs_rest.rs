@@ -28,7 +28,7 @@ pub enum RowNorm {
 ///
 /// The score of a label is the probability with the log-odds a z + h ln(1 + 100 max(0, 1 + z)) + c, z = wᵀx + b. For
 /// the logistic loss a = 1 and h = c = 0. For the squared hinge, whose margins are not probabilities, a from 0.1 to 8,
-/// h from 0 to 2 and c are those of the smallest logarithmic loss on withheld samples (as Platt 1999, with h = 0), the
+/// h from 0 to 2 and c are those of the smallest logarithmic loss on withheld samples (Platt 1999, where h = 0), the
 /// same for all labels, so that they do not change the order of labels; a = 3 and h = c = 0 if no label has two
 /// samples, or all samples are of one group. The logarithm is for rare labels, whose z are close to -1: the mean
 /// probability of a label that one in 800 samples has, beside one that a third have, is 6 times its frequency, and 20

@@ -16,9 +16,9 @@ use std::sync::Arc;
 /// serve any number of trees.
 ///
 /// Every distinct value of a feature has a bin if there are enough bins; otherwise bins hold numbers of samples that
-/// are as equal as the values allow. Missing values have an additional bin. With more than 255 samples (for sparse
-/// features: nonzero values), a feature has at most one bin per 16, or 63 if that is more: finer thresholds would cost
-/// time without a gain that so few samples could show.
+/// are as equal as the values allow. Missing values have an additional bin. With more than 255 values other
+/// than 0, a feature has at most one bin per 16 of them, or 63 if that is more: finer thresholds would cost time, and
+/// so few samples could not show a gain.
 ///
 /// Memory: two bytes per value of a dense matrix; 6 bytes per stored value of a sparse one, 8 if there are more than
 /// 65,536 bins, and 12 bytes per bin. The [histograms](crate::histogram) that trees on these features keep take at most
