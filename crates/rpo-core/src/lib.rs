@@ -27,6 +27,8 @@ mod weights;
 pub use ndarray;
 /// The sparse matrices in the signatures of this crate, in the same version.
 pub use sprs;
+/// The generators of random numbers that [`Seed`] returns, and the traits that draw from them, in the same versions.
+pub use {rand, rand_chacha};
 
 pub use contributions::{Contributions, Explain, check_explained};
 pub use inverse_link::{InverseLink, is_probability};

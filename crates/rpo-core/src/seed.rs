@@ -67,6 +67,14 @@ impl Seed {
     }
 
     /// Returns a generator that costs nothing to start, for the many short streams of tree nodes.
+    ///
+    /// ```
+    /// use rpo_core::Seed;
+    /// use rpo_core::rand::Rng; // has the methods that draw
+    /// let mut rng = Seed::new(7).purpose("features").stream();
+    /// let feature = rng.gen_range(0..100);
+    /// assert_eq!(Seed::new(7).purpose("features").stream().gen_range(0..100), feature);
+    /// ```
     #[inline]
     pub const fn stream(self) -> StreamRng {
         StreamRng { state: self.0 }

@@ -1,6 +1,6 @@
 //! Forests as linfa estimators (crate feature `linfa`).
 //!
-//! [`ForestParams`] implements [`Fit`] for datasets of dense `f32` features and outputs, and [`Forest`] implements
+//! [`ForestParams`] implements [`Fit`] for datasets of dense `f32` features and outputs, with sample weights, and [`Forest`] implements
 //! `Predict`. Traits of this crate have methods of the same names that take matrices, so call linfa's methods through
 //! their trait:
 //!
@@ -19,7 +19,7 @@
 //! # Ok::<(), rpo_ensemble::linfa::FitError>(())
 //! ```
 
-use crate::{EnsembleError, Forest, ForestParams};
+use crate::{EnsembleError, Forest, ForestOptions, ForestParams};
 use ::linfa::DatasetBase;
 use ::linfa::traits::{Fit, PredictInplace};
 use ndarray::{Array2, ArrayBase, Data, Ix2};
@@ -46,7 +46,11 @@ where
 
     fn fit(&self, data: &DatasetBase<ArrayBase<X, Ix2>, ArrayBase<Y, Ix2>>) -> Result<Forest, FitError> {
         let (x, y) = (data.records.view(), data.targets.view());
-        Ok(Learner::fit(self, x.into(), y.into())?)
+        let options = ForestOptions {
+            weights: data.weights(),
+            ..ForestOptions::default()
+        };
+        Ok(self.fit_with(x.into(), y.into(), options)?)
     }
 }
 
@@ -59,5 +63,30 @@ impl<X: Data<Elem = f32>> PredictInplace<ArrayBase<X, Ix2>, Array2<f32>> for For
 
     fn default_target(&self, x: &ArrayBase<X, Ix2>) -> Array2<f32> {
         Array2::zeros((x.nrows(), self.n_outputs()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array1;
+
+    #[test]
+    fn samples_have_the_weights_of_the_data_set() {
+        let x = Array2::from_shape_fn((40, 2), |(i, j)| ((i * (j + 3)) % 11) as f32);
+        let y = Array2::from_shape_fn((40, 1), |(i, _)| ((i * 7) % 5) as f32);
+        let weights = Array1::from_shape_fn(40, |i| (i % 3) as f32);
+        let params = ForestParams {
+            trees: 3,
+            ..ForestParams::default()
+        };
+        let data = DatasetBase::new(x.clone(), y.clone()).with_weights(weights.clone());
+        let options = ForestOptions {
+            weights: weights.as_slice(),
+            ..ForestOptions::default()
+        };
+        let expected = params.fit_with((&x).into(), (&y).into(), options).unwrap();
+        assert_eq!(Fit::fit(&params, &data).unwrap(), expected);
+        assert_ne!(params.fit((&x).into(), (&y).into()).unwrap(), expected);
     }
 }

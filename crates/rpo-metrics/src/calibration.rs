@@ -32,8 +32,8 @@ const BINS: usize = 15;
 #[non_exhaustive]
 pub struct ProbabilityErrors {
     /// The logarithmic loss, −(1/n) Σ ln q, in nats, where q is the probability of the true value (p for a sample that
-    /// has the label, 1 − p for any other). q is at least the rounding unit of `f32` (1.2e-7), as in scikit-learn, so
-    /// that a probability of 0 costs 15.9.
+    /// has the label, 1 − p for any other). q is at least the rounding unit of `f32` (1.2e-7), also for scores in
+    /// `f64`, as in scikit-learn for scores in `f32`, so that a probability of 0 costs 15.9.
     pub log_loss: Vec<f64>,
     /// The Brier score, (1/n) Σ (y − p)².
     pub brier: Vec<f64>,
@@ -95,7 +95,9 @@ impl ProbabilityErrors {
             Ok(sums)
         };
         let blocks = (0..n_labels.div_ceil(BLOCK)).into_par_iter().map(block);
-        let sums = blocks.collect::<Result<Vec<_>, _>>()?.concat();
+        // All first, so that the error of the first block is returned for any number of threads.
+        let blocks: Vec<Result<Vec<Sums>, MetricError>> = blocks.collect();
+        let sums = blocks.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
         let each = |value: fn(&Sums) -> f64| sums.iter().map(|s| value(s) / s.n as f64).collect();
         Ok(Self {
             log_loss: each(|s| s.log),

@@ -178,9 +178,12 @@ impl Deviance {
         means.into_iter().collect()
     }
 
-    /// The deviance of y ≥ 0 from μ > 0.
+    /// The deviance of y ≥ 0 from μ > 0: at least 0, also where the terms of the formula cancel but for rounding.
     fn value(self, y: f64, mean: f64) -> f64 {
-        match self {
+        if y == mean {
+            return 0.0;
+        }
+        let value = match self {
             Self::Poisson => {
                 let of_logarithms = if y > 0.0 { y * math::ln(y / mean) } else { 0.0 };
                 2.0 * (of_logarithms - y + mean)
@@ -190,7 +193,8 @@ impl Deviance {
                 let of_mean = math::powf(mean, above) / above - y * math::powf(mean, below) / below;
                 2.0 * (math::powf(y, above) / (below * above) + of_mean)
             }
-        }
+        };
+        value.max(0.0)
     }
 }
 
@@ -202,6 +206,19 @@ mod tests {
 
     fn tweedie(power: f64) -> Deviance {
         Deviance::Tweedie(TweediePower::new(power).unwrap())
+    }
+
+    #[test]
+    fn no_deviance_is_negative() {
+        for power in [1.01, 1.5, 1.99] {
+            for y in 1..2000 {
+                let y = f64::from(y);
+                assert_eq!(tweedie(power).value(y, y), 0.0, "{power}, {y}");
+                let near = tweedie(power).value(y, y * (1.0 + 1e-9));
+                assert!((0.0..1e-9).contains(&near), "{power}, {y}: {near}");
+            }
+        }
+        assert!(Deviance::Poisson.value(3.0, 3.0 + 1e-12) >= 0.0);
     }
 
     /// Values of `mean_poisson_deviance` and `mean_tweedie_deviance` of scikit-learn 1.9.

@@ -5,7 +5,7 @@ use crate::{
     RegressionSums, Score, SetComparison, Thresholds, TopK, ZeroDivision, largest_k,
 };
 use ndarray::ArrayView2;
-use rpo_core::{CsrView, MatrixView};
+use rpo_core::{CsrView, Domain, MatrixView};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What a model predicts.
@@ -127,6 +127,49 @@ impl<'a> Evaluation<'a> {
         &self.options
     }
 
+    /// Returns the true values as they were given: labels or numbers, NaN where one is missing.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use rpo_metrics::{Evaluation, EvaluationOptions, MatrixView, MetricError, PredictionForm, Score};
+    ///
+    /// /// The largest absolute error.
+    /// #[derive(Debug)]
+    /// struct LargestError;
+    ///
+    /// impl Score for LargestError {
+    ///     fn name(&self) -> String {
+    ///         "largest-error".to_owned()
+    ///     }
+    ///     fn higher_is_better(&self) -> bool {
+    ///         false
+    ///     }
+    ///     fn needs(&self) -> PredictionForm {
+    ///         PredictionForm::Regression
+    ///     }
+    ///     fn evaluate(&self, evaluation: &Evaluation<'_>) -> Result<f64, MetricError> {
+    ///         let MatrixView::Dense(truth) = evaluation.truth() else {
+    ///             return Ok(f64::NAN); // not defined for sparse outputs
+    ///         };
+    ///         let errors = truth.iter().zip(evaluation.dense_scores()?).map(|(y, p)| f64::from((y - p).abs()));
+    ///         Ok(errors.fold(0.0, f64::max)) // which passes over NaN
+    ///     }
+    /// }
+    ///
+    /// let (truth, predicted) = (array![[1.0_f32, 2.0], [f32::NAN, 0.5]], array![[1.5_f32, 2.0], [7.0, 0.25]]);
+    /// let evaluation = Evaluation::new((&truth).into(), predicted.view(), EvaluationOptions::default());
+    /// assert_eq!(evaluation.evaluate(&[LargestError])?, [0.5]);
+    /// # Ok::<(), MetricError>(())
+    /// ```
+    pub fn truth(&self) -> MatrixView<'a> {
+        self.truth
+    }
+
+    /// Returns the predictions as they were given.
+    pub fn predictions(&self) -> Predictions<'a> {
+        self.scores
+    }
+
     /// Returns the true labels.
     ///
     /// # Errors
@@ -148,13 +191,23 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Returns the best k labels of each sample, or more if some are missing.
+    /// Returns lists of at least the best k labels of each sample, best first: more if labels are missing, if another
+    /// metric of the evaluation needs more, or if the predictions are longer lists. A metric of the best k counts the
+    /// first k that are [observed](LabelSets::missing).
     ///
     /// # Errors
-    /// As for [`labels`](Self::labels); k = 0, scores that are not finite.
+    /// As for [`labels`](Self::labels); k = 0, scores that are not finite, and [`MetricError::TopKTooShort`] if the
+    /// predictions are lists of fewer labels.
     pub fn top_k(&self, k: usize) -> Result<Arc<TopK>, MetricError> {
         let k = match self.scores {
-            Predictions::TopK(top) => top.k(),
+            Predictions::TopK(top) => {
+                Domain::Count.check("k", k)?;
+                let held = top.k();
+                if k > held {
+                    return Err(MetricError::TopKTooShort { needed: k, held });
+                }
+                held
+            }
             Predictions::Dense(_) | Predictions::Sparse(_) => k.saturating_add(self.labels()?.most_missing()),
         };
         let holds_k = |top: &&Arc<TopK>| top.k() >= k;
@@ -347,6 +400,22 @@ mod tests {
         let evaluation = Evaluation::new((&truth).into(), scores.view(), EvaluationOptions::default());
         let found = [2, 1, 3].map(|k| Metric::PrecisionAt(k).evaluate(&evaluation).unwrap());
         assert_eq!(found, [0.5, 1.0, 2.0 / 3.0]);
+    }
+
+    #[test]
+    fn lists_hold_at_least_k_labels() {
+        let truth = array![[1.0_f32, 0.0, 1.0]];
+        let scores = array![[0.9_f32, 0.8, 0.7]];
+        let all = Evaluation::new((&truth).into(), scores.view(), EvaluationOptions::default());
+        assert_eq!(all.top_k(1).unwrap().labels(0), [0]);
+        assert_eq!(all.top_k(2).unwrap().labels(0), [0, 1]);
+        assert_eq!(all.top_k(1).unwrap().labels(0)[..1], [0]);
+        let best = TopK::from_scores(scores.view(), 2).unwrap();
+        let best = Evaluation::new((&truth).into(), &best, EvaluationOptions::default());
+        assert_eq!(best.top_k(1).unwrap().labels(0), [0, 1]);
+        let short = MetricError::TopKTooShort { needed: 3, held: 2 };
+        assert_eq!(best.top_k(3).unwrap_err(), short);
+        assert!(best.top_k(0).is_err() && all.top_k(0).is_err());
     }
 
     #[test]

@@ -205,7 +205,7 @@ impl<'a> LabelSets<'a> {
     }
 
     /// Returns the number of labels.
-    pub(crate) fn n_labels(&self) -> usize {
+    pub fn n_labels(&self) -> usize {
         self.n_labels
     }
 
@@ -222,7 +222,7 @@ impl<'a> LabelSets<'a> {
     /// # Panics
     /// If the sample is out of range.
     #[inline]
-    pub(crate) fn missing(&self, sample: usize) -> &[u32] {
+    pub fn missing(&self, sample: usize) -> &[u32] {
         match self.missing_starts.get(sample..sample + 2) {
             Some(range) => &self.missing[range[0]..range[1]],
             None => &[],
@@ -230,7 +230,7 @@ impl<'a> LabelSets<'a> {
     }
 
     /// Returns the number of missing entries.
-    pub(crate) fn n_missing(&self) -> usize {
+    pub fn n_missing(&self) -> usize {
         self.missing.len()
     }
 
@@ -245,7 +245,10 @@ impl<'a> LabelSets<'a> {
     }
 
     /// Returns true if all labels of a sample are missing.
-    pub(crate) fn all_missing(&self, sample: usize) -> bool {
+    ///
+    /// # Panics
+    /// If the sample is out of range.
+    pub fn all_missing(&self, sample: usize) -> bool {
         self.missing(sample).len() == self.n_labels
     }
 

@@ -245,6 +245,14 @@ mod tests {
         out.array("count", &[1_u32, 2]).unwrap();
         assert!(out.array("count", &[1_u32]).is_err(), "stored twice");
         assert!(out.table("mean", &[f32::NAN], 1).is_err());
+        for (values, width) in [(3, 2), (1, 0)] {
+            let found = out.table("mean", &vec![0.0; values], width);
+            assert!(found.is_err(), "{values} numbers in rows of {width}");
+        }
+        let tree =
+            |out: &mut Writer| out.scoped("tree 0", Sharing::Outside, |out| out.array("size", &[1_u32]));
+        tree(&mut out).unwrap();
+        assert!(tree(&mut out).is_err(), "a part stored twice");
         out.share("m", &Arc::new(Matrix::Sparse(sparse()))).unwrap();
         assert!(out.share("m", &Arc::new(array![[1.0]].into())).is_err());
         out.field("mode", 3).unwrap();

@@ -6,7 +6,7 @@ use crate::Matrix;
 use half::f16;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub struct Writer {
     /// Prefix of every name; ends in a slash unless it is empty.
     prefix: String,
+    /// Full names of all arrays so far.
+    names: BTreeSet<String>,
     /// Arrays of the innermost open part, by full name.
     arrays: BTreeMap<String, Array>,
     /// Arrays of the closed parts. They may be removed as soon as they are there, so that they need not be kept in
@@ -58,7 +60,7 @@ fn in_order(arrays: BTreeMap<String, Array>) -> Vec<(String, Array)> {
 impl Writer {
     fn add(&mut self, name: &str, dtype: Dtype, shape: Vec<usize>, bytes: Vec<u8>) -> Result<(), StoreError> {
         let name = format!("{}{name}", self.prefix);
-        if self.arrays.contains_key(&name) {
+        if !self.names.insert(name.clone()) {
             return Err(StoreError::array(&name, "is stored twice"));
         }
         self.arrays.insert(name, Array { dtype, shape, bytes });
@@ -91,10 +93,18 @@ impl Writer {
     /// Stores finite numbers as F32, in rows of length `width`.
     ///
     /// # Errors
-    /// [`StoreError::Entry`] for a number that is not finite, [`StoreError::Array`] if the name is taken.
+    /// [`StoreError::Entry`] for a number that is not finite, [`StoreError::Array`] if the name is taken or the last row is
+    /// not complete.
     pub fn table(&mut self, name: &str, values: &[f32], width: usize) -> Result<(), StoreError> {
         check_finite(name, values)?;
-        let shape = vec![values.len() / width.max(1), width];
+        let n_rows = values.len() / width.max(1);
+        if n_rows * width != values.len() {
+            return Err(StoreError::array(
+                name,
+                format!("has {} numbers, which are no rows of {width}", values.len()),
+            ));
+        }
+        let shape = vec![n_rows, width];
         let (dtype, bytes) = f32::encode(values);
         self.add(name, dtype, shape, bytes)
     }

@@ -183,6 +183,11 @@ impl Rows {
             .sum()
     }
 
+    /// Returns the sum of all weights.
+    pub(crate) fn total_weight(&self) -> f64 {
+        self.weights.iter().map(|&weight| f64::from(weight)).sum()
+    }
+
     /// Returns the weights of samples and sets them to 0.
     pub(crate) fn take_weights(&mut self, rows: &[u32]) -> Vec<f32> {
         let weights = &mut self.weights;
@@ -207,6 +212,6 @@ impl Rows {
     pub(crate) fn mean_square(&self) -> f64 {
         let pairs = self.squares.iter().zip(&self.weights);
         let sum: f64 = pairs.map(|(&square, &w)| f64::from(w) * f64::from(square)).sum();
-        sum / self.weights.iter().map(|&w| f64::from(w)).sum::<f64>()
+        sum / self.total_weight()
     }
 }

@@ -69,7 +69,7 @@ impl Solver<'_> {
         )?;
         // Groups labels of similar frequency, as the unsettled samples of a group are those of any of its labels.
         labels.sort_by_key(|&label| Reverse(samples[label as usize].len()));
-        let groups: Vec<(SparseWeights, f32)> = labels
+        let groups: Vec<Result<(SparseWeights, f32), LinearError>> = labels
             .par_chunks(LANES)
             .enumerate()
             .map(|(group, labels)| {
@@ -78,7 +78,8 @@ impl Solver<'_> {
                 let seed = self.seed.child(group as u64);
                 fit_group(rows, samples, &cost, &self.params, seed)
             })
-            .collect::<Result<_, LinearError>>()?;
+            .collect();
+        let groups = groups.into_iter().collect::<Result<Vec<_>, _>>()?;
         let residual = groups.iter().map(|(_, residual)| *residual).fold(0.0, f32::max);
         let groups: Vec<SparseWeights> = groups.into_iter().map(|(weights, _)| weights).collect();
         let constant = |samples: &Vec<u32>| match samples.is_empty() {

@@ -67,7 +67,7 @@ impl<'a> Costs<'a> {
             cost: params.cost.unwrap_or(FIRST * f64::from(n) / total),
             mean_weight: total / f64::from(n),
             mean: mean_count(rows, samples),
-            n_train: rows.n_rows(),
+            n_train: rows.n_counted(),
             groups,
             trial: None,
         };

@@ -161,7 +161,7 @@ impl LogisticRegressionParams {
         options: RegressionOptions<'_>,
     ) -> Result<LinearModel, LinearError> {
         let penalty = unit.penalty;
-        let (n, length) = (rows.n_counted(), rows.mean_square().sqrt());
+        let length = rows.mean_square().sqrt();
         let params = DualParams {
             loss: MarginLoss::Logistic,
             tolerance: (VIOLATION * self.tolerance) as f32,
@@ -185,9 +185,10 @@ impl LogisticRegressionParams {
             limits: Limits::new(options.memory_limit, options.observers),
         };
         let mut fitted = solver.fit(rows, &samples, |_| Ok(cost))?;
+        let total = rows.total_weight();
         for (offset, samples) in fitted.offset.iter_mut().zip(&samples) {
             if offset.is_infinite() {
-                *offset = prior_log_odds(samples.len() as f64, n as f64) as f32;
+                *offset = prior_log_odds(rows.sum_weights(samples), total) as f32;
             }
         }
         if let Some(factors) = &unit.factors {

@@ -64,10 +64,10 @@ pub struct OneVsRestParams {
     /// Also weighs the positive samples of each label by 1/p, so that rare labels rank higher: p is the propensity of
     /// the label, the model of psp@K.
     ///
-    /// 1/p = 1 + (ln n - 1) (B + 1)^A (N + B)^-A, where N of n training samples have the label; Jain, Prabhu, Varma,
-    /// KDD 2016. A classifier of a cluster of labels counts the samples with any of them. As these weights are up to
-    /// ten, they need a smaller `cost`, which is found unless it is given: psp@5 is 0.4 to 1.6 points higher on five
-    /// sets of 100 to 1,000 labels, p@5 0.3 points lower to 0.7 higher.
+    /// 1/p = 1 + (ln n - 1) (B + 1)^A (N + B)^-A, where N of n training samples have the label, not counting those
+    /// of weight 0; Jain, Prabhu, Varma, KDD 2016. A classifier of a cluster of labels counts the samples with any of
+    /// them. As these weights are up to ten, they need a smaller `cost`, which is found unless it is given: psp@5 is 0.4
+    /// to 1.6 points higher on five sets of 100 to 1,000 labels, p@5 0.3 points lower to 0.7 higher.
     pub propensity_weights: bool,
     /// Exponent A of propensities (0.5 for Wikipedia, 0.6 for Amazon). For propensity_weights.
     ///

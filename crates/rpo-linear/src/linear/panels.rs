@@ -71,13 +71,14 @@ pub(super) fn fit_panels(
         d,
         limits.memory,
     )?;
-    let panels: Vec<Vec<Lanes>> = (0..d.div_ceil(LANES))
+    let panels: Vec<Result<Vec<Lanes>, LinearError>> = (0..d.div_ceil(LANES))
         .into_par_iter()
         .map(|panel| {
             limits.check_stop()?;
             solve(panel * LANES)
         })
-        .collect::<Result<_, _>>()?;
+        .collect();
+    let panels = panels.into_iter().collect::<Result<Vec<_>, _>>()?;
     let means = means(x);
     let (mut weights, mut offset) = (Array2::zeros((p, d)), Array1::<f64>::zeros(d));
     for (panel, lanes) in panels.iter().enumerate() {

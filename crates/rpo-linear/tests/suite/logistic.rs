@@ -147,6 +147,14 @@ fn labels_that_do_not_vary_have_a_finite_intercept() {
             assert!(dense(&model).column(label).iter().all(|w| *w == 0.0));
             assert!((model.intercepts()[label] - expected).abs() < 1e-5);
         }
+        // A sample of weight 2 counts as two.
+        let options = RegressionOptions {
+            weights: Some(&[2.0; 99]),
+            ..Default::default()
+        };
+        let params = LogisticRegressionParams::default();
+        let model = params.fit_with((&x).into(), (&y).into(), options).unwrap();
+        assert!((model.intercepts()[0] + f64::ln(397.0)).abs() < 1e-5, "{density}");
     }
 }
 

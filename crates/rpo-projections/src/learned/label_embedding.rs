@@ -186,6 +186,7 @@ impl Projection for LabelEmbedding {
         let x = data.features.ok_or(ProjectionError::NoFeatures { family })?;
         x.check_csr("features")?;
         data.outputs.check_csr("outputs")?;
+        Mismatch::check("samples of the features", data.outputs.n_rows(), x.n_rows())?;
         let (rank, weights) = (Rank::Exact(n_components), data.checked_weights()?);
         let found = self.fit_weighted(&x, &data.outputs, weights, rank, seed)?;
         Ok(Box::new(TableMap::new(found.directions.view())?))

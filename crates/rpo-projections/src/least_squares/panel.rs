@@ -68,12 +68,13 @@ pub(crate) fn by_panels(
     f: impl Fn(&[Lanes]) -> Result<Vec<Lanes>, ProjectionError> + Sync,
 ) -> Result<Array2<f64>, ProjectionError> {
     let n_panels = q.ncols().div_ceil(LANES);
-    let panels: Vec<Vec<Lanes>> = (0..n_panels)
+    let panels: Vec<Result<Vec<Lanes>, ProjectionError>> = (0..n_panels)
         .into_par_iter()
         .map(|panel| f(&panel_of(q, panel)?))
-        .collect::<Result<_, _>>()?;
+        .collect();
     let mut out = memory::zeros(n_rows, q.ncols())?;
     for (first, panel) in (0..).step_by(LANES).zip(panels) {
+        let panel = panel.map_err(|error| in_columns_from(first, error))?;
         Mismatch::check("rows of the result of a panel", n_rows, panel.len())?;
         let width = LANES.min(q.ncols() - first);
         let mut target = out.slice_mut(s![.., first..first + width]);
@@ -82,6 +83,14 @@ pub(crate) fn by_panels(
         }
     }
     Ok(out)
+}
+
+/// Names the column of all columns where an error names one of a panel.
+fn in_columns_from(first: usize, mut error: ProjectionError) -> ProjectionError {
+    if let ProjectionError::FactorValue { column, .. } = &mut error {
+        *column += first;
+    }
+    error
 }
 
 /// Returns columns `panel * LANES ..` of Q.

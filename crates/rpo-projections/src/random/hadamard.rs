@@ -62,13 +62,11 @@ impl HadamardMap {
         Ok(Self { order, rows, columns })
     }
 
-    /// Returns true if adding up the signs of the stored values of a row costs less than a transform.
+    /// Returns true if adding up the signs of the values of a row that are not 0 costs less than a transform.
     fn is_short(&self, y: MatrixView<'_>, row: usize) -> bool {
-        let stored_here = match y {
-            MatrixView::Dense(a) => a.ncols(),
-            MatrixView::Sparse(a) => stored(&a, row).len(),
-        };
-        let sums = stored_here.saturating_mul(self.rows.len());
+        let mut n_values = 0_usize;
+        y.for_each_in_row(row, |_, v| n_values += usize::from(v != 0.0));
+        let sums = n_values.saturating_mul(self.rows.len());
         sums.saturating_mul(BUTTERFLIES_PER_SUM) < self.order.saturating_mul(self.order.ilog2() as usize)
     }
 
@@ -113,13 +111,12 @@ impl LinearMap for HadamardMap {
 
     fn project(&self, y: MatrixView<'_>, z: &mut [f32]) -> Result<(), ProjectionError> {
         let (m, scale) = (self.rows.len(), (self.rows.len() as f64).sqrt().recip() as f32);
-        let short = (0..y.n_rows()).filter(|&i| self.is_short(y, i));
-        if short.clone().next().is_some() {
-            self.sign_table(y, short.clone())?
-                .project_some(y, &short, scale, z);
+        let (short, long): (Vec<usize>, Vec<usize>) = (0..y.n_rows()).partition(|&i| self.is_short(y, i));
+        if !short.is_empty() {
+            self.sign_table(y, short.iter().copied())?
+                .project_some(y, &short.iter().copied(), scale, z);
         }
-        let mut long = (0..y.n_rows()).filter(|&i| !self.is_short(y, i)).peekable();
-        let mut buffer = memory::filled(0.0_f32, if long.peek().is_some() { self.order } else { 0 }, 1)?;
+        let mut buffer = memory::filled(0.0_f32, if long.is_empty() { 0 } else { self.order }, 1)?;
         for i in long {
             buffer.fill(0.0);
             y.for_each_in_row(i, |j, v| buffer[self.columns[j as usize] as usize] = v);

@@ -98,6 +98,27 @@ fn sizes_beyond_memory_and_indices() {
 }
 
 #[test]
+fn features_of_other_samples() {
+    let (x, y) = (Array2::<f32>::ones((5, 2)), Array2::<f32>::ones((3, 4)));
+    for weights in [None, Some(&[1.0_f32, 2.0, 3.0][..])] {
+        let data = ProjectionInput {
+            features: Some((&x).into()),
+            outputs: (&y).into(),
+            weights,
+        };
+        let found = ProjectionKind::LabelEmbedding
+            .fit(data, 2, Seed::new(1))
+            .map(|_| ());
+        let mismatch = Mismatch {
+            what: "samples of the features",
+            expected: 3,
+            given: 5,
+        };
+        assert_eq!(found, Err(ProjectionError::Mismatch(mismatch)), "{weights:?}");
+    }
+}
+
+#[test]
 fn outputs_and_targets_that_do_not_fit() {
     let y = Array2::<f32>::ones((3, 4));
     for (name, family) in all_families() {

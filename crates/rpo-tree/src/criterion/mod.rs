@@ -250,11 +250,13 @@ pub trait Criterion: Clone + Send {
     /// Computes bounds on the scores of the node's splits along features whose values are binned; `bins` holds one
     /// slice of bins by row for each feature. The bins used are these values shifted to the right by `shift`. Returns
     /// false if the criterion has no bounds, which is the default. Only for criteria that are
-    /// [exact](Criterion::is_exact).
+    /// [exact](Criterion::is_exact), and only of this crate, as bounds cannot be written elsewhere.
+    #[doc(hidden)]
     fn bound(&mut self, _rows: &[u32], _bins: &[&[u8]], _shift: u32, _bounds: &mut [SplitBounds]) -> bool {
         false
     }
-    /// Moves the rows of all bins before the given one, and no others.
+    /// Moves the rows of all bins before the given one, and no others; asked of criteria that have bounds.
+    #[doc(hidden)]
     fn move_before(&mut self, _bounds: &SplitBounds, _bin: usize) {
         unreachable!("only criteria that have bounds are asked")
     }
