@@ -38,7 +38,7 @@ pub use rpo_core::{CheckParams, CsrMatrix, Matrix, MatrixView, Seed};
 
 pub use by_node::ByNode;
 pub use error::TreeError;
-pub use grow::{GrowParams, Grown, Subtree, Team, grow, grow_parallel, grow_together};
+pub use grow::{GrowParams, Grown, Subtree, Team, grow, grow_parallel, grow_together, undivided};
 pub use input::RowBlock;
 pub use leaves::{LeafBuilder, LeafKind, LeafMembers, LeafModel, Leaves};
 pub use ranks::RankedFeatures;

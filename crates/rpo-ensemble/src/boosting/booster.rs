@@ -7,31 +7,37 @@ use super::resolved::Resolved;
 use super::state::{Coefficients, LeafIndex, Outputs, Pass, State, StepUpdate, choose, keep_largest, narrow};
 use super::step::{BoostingStep, StepValues};
 use super::target::{ProjectedBy, Target};
-use super::trees::Trees;
+use super::trees::{GrownTree, Trees};
 use super::units;
 use crate::error::EnsembleError;
 use crate::projection::{OutputProjection, ProjectionScope};
 use rayon::prelude::*;
 use rpo_core::Seed;
 use rpo_projections::ProjectionInput;
-use rpo_tree::{AxisRule, Grown};
+use rpo_tree::AxisRule;
+use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Fits one additive model; single-target boosting runs one per output.
 pub(super) struct Booster<'a> {
-    params: &'a Resolved,
+    pub(super) params: &'a Resolved,
     objective: &'a Objective,
     features: &'a Features<'a>,
     outputs: &'a Outputs<'a>,
     state: State<'a>,
     /// The seed of the random streams of this booster.
-    seed: Seed,
+    pub(super) seed: Seed,
     /// For a booster of a single target.
     only: Option<Only>,
     /// Factors that bring the residuals of all outputs to a common unit for a tree.
     scales: Option<Vec<f32>>,
-    /// The target of the next tree, once it is computed.
-    target: Target,
+    /// The targets of the next trees, once they are computed: one, or one for each tree that grows ahead.
+    pub(super) targets: Vec<Target>,
+    /// Targets on which no tree grows any more, whose memory is reused.
+    pub(super) spare: Vec<Target>,
+    /// Trees that grew ahead of their steps.
+    pub(super) grown: VecDeque<GrownTree>,
     /// The samples that the trees of the next step grow on, once they are drawn; of the first booster of a group.
     rows: Option<Vec<u32>>,
     /// The shared projection of all steps, once it is drawn.
@@ -74,14 +80,16 @@ impl<'a> Booster<'a> {
             seed,
             only,
             scales,
-            target: Target::default(),
+            targets: Vec::new(),
+            spare: Vec::new(),
+            grown: VecDeque::new(),
             rows: None,
             shared: OnceLock::new(),
             loss: 0.0,
         })
     }
 
-    /// Applies the steps of a model to be continued.
+    /// Applies steps of a model to be continued.
     pub(super) fn replay<'s>(&mut self, steps: impl Iterator<Item = &'s BoostingStep<AxisRule>>) {
         for step in steps {
             let leaves = LeafIndex {
@@ -89,10 +97,7 @@ impl<'a> Booster<'a> {
                 n_leaves: step.structure.n_leaves(),
             };
             let update = StepUpdate::from_stored(&step.values);
-            self.state.run::<f32>(Pass {
-                update: Some((&leaves, &update)),
-                next: None,
-            });
+            self.pass(Some((&leaves, &update)), &[]);
         }
     }
 
@@ -101,11 +106,24 @@ impl<'a> Booster<'a> {
         self.loss
     }
 
-    /// Prepares the step with the given index. Must be called before the first step.
-    pub(super) fn prepare(&mut self, step: usize) -> Result<(), EnsembleError> {
-        let phi = self.coefficients(step)?;
-        self.pass(None, Some(&phi));
+    /// Computes the targets of the trees of some steps. Must be called before the first step.
+    pub(super) fn prepare(&mut self, steps: Range<usize>) -> Result<(), EnsembleError> {
+        let phis = self.coefficients_of(steps)?;
+        self.pass(None, &phis);
         Ok(())
+    }
+
+    /// Returns what the trees of this booster have in common.
+    pub(super) fn trees(&self) -> Trees<'a> {
+        Trees {
+            params: self.params,
+            features: self.features,
+            weights: self.outputs.weights,
+            in_turn: match self.only {
+                None => self.params.ahead() == 0,
+                Some(only) => only.n_outputs == 1,
+            },
+        }
     }
 
     /// Makes a step of each booster of a group that shares parameters, features and samples. Prepares the next step
@@ -119,20 +137,16 @@ impl<'a> Booster<'a> {
         let Some(first) = group.first() else {
             return Ok(Vec::new());
         };
-        if group.iter().any(|booster| !booster.target.is_finite()) {
+        if !group.iter().flat_map(|b| &b.targets).all(Target::is_finite) {
             return Err(EnsembleError::Diverged { step });
         }
-        let trees = Trees {
-            params: first.params,
-            features: first.features,
-            weights: first.outputs.weights,
-            in_turn: first.only.is_none_or(|only| only.n_outputs == 1),
-        };
-        let targets = group.iter().map(|b| (&b.target, step_seed(b.seed, step)));
+        let trees = first.trees();
+        let targets = group.iter().map(|b| (&b.targets[0], step_seed(b.seed, step)));
         let targets: Vec<_> = targets.collect();
         let rows_of = |step| trees.rows(step_seed(first.params.seed, step));
         let rows = drawn.unwrap_or_else(|| rows_of(step));
-        let next = |booster: &Self| (!is_last).then(|| booster.coefficients(step + 1)).transpose();
+        let next =
+            |booster: &Self| booster.coefficients_of(step + 1..if is_last { step + 1 } else { step + 2 });
         let (grown, (next, next_rows)) = rayon::join(
             // All trees grow on the same samples, so they share a pass over their roots.
             || trees.grow(&targets, &rows),
@@ -144,24 +158,30 @@ impl<'a> Booster<'a> {
         group[0].rows = next_rows;
         let steps = group.par_iter_mut().zip(grown?).zip(next?);
         steps
-            .map(|((booster, grown), next)| booster.step(grown, step, next.as_ref()))
+            .map(|((booster, grown), next)| {
+                let gain_unit = booster.only.map_or(1.0, |only| only.gain_unit);
+                let tree = trees.complete(grown, &booster.targets[0], gain_unit);
+                booster.step(tree, step, &next)
+            })
             .collect()
     }
 
-    /// Makes a step from a grown tree. Prepares the next step if its projection `next` is given.
-    fn step(
+    /// Makes a step from a grown tree. Computes the targets of the next trees if their projections `next` are given.
+    pub(super) fn step(
         &mut self,
-        grown: Grown<AxisRule>,
+        tree: GrownTree,
         step: usize,
-        next: Option<&Coefficients>,
+        next: &[Coefficients],
     ) -> Result<BoostingStep<AxisRule>, EnsembleError> {
-        let leaves = LeafIndex::new(&grown, self.features, self.params.subsample < 1.0);
-        let splits = grown.structure.splits();
-        let unit = self.only.map_or(1.0, |only| only.gain_unit) / self.target.unit();
-        let gains = splits.map(|(node, _)| grown.gains[node] * unit).collect();
+        let GrownTree {
+            structure,
+            leaves,
+            gains,
+            means,
+        } = tree;
         let rate = self.params.learning_rate;
         let update = if self.params.algorithm == Algorithm::GbrtRpo {
-            let (g, factor) = ordinary(self.target.leaf_means(&leaves, self.outputs.weights));
+            let (g, factor) = ordinary(means);
             let steps = self.state.scalar_steps(&leaves, &g, &self.units(factor));
             StepUpdate::Product {
                 leaves: g,
@@ -176,7 +196,7 @@ impl<'a> Booster<'a> {
         }
         self.pass(Some((&leaves, &update)), next);
         Ok(BoostingStep {
-            structure: grown.structure,
+            structure,
             values,
             gains,
         })
@@ -218,26 +238,37 @@ impl<'a> Booster<'a> {
         }
     }
 
-    /// Passes over the training set: applies an update, and prepares a step with the projection `phi`.
-    fn pass(&mut self, update: Option<(&LeafIndex, &StepUpdate)>, phi: Option<&Coefficients>) {
-        self.loss = match phi {
-            None => self.state.run::<f32>(Pass { update, next: None }),
-            Some(phi) => {
-                let (target, loss) = std::mem::take(&mut self.target).after(
-                    update,
-                    &mut self.state,
-                    ProjectedBy {
-                        phi,
-                        scales: self.scales.as_deref(),
-                    },
-                    self.params,
-                    self.objective,
-                    self.outputs,
-                );
-                self.target = target;
-                loss
-            }
-        };
+    /// Passes over the training set: applies an update, and computes the targets of the next trees if their projections
+    /// `phis` are given.
+    fn pass(&mut self, update: Option<(&LeafIndex, &StepUpdate)>, phis: &[Coefficients]) {
+        if phis.is_empty() {
+            self.loss = self.state.run::<f32>(Pass { update, next: None });
+            return;
+        }
+        (self.targets, self.loss) = Target::after(
+            std::mem::take(&mut self.targets),
+            update,
+            &mut self.state,
+            ProjectedBy {
+                phis,
+                scales: self.scales.as_deref(),
+            },
+            self.params,
+            self.objective,
+            self.outputs,
+        );
+    }
+
+    /// Returns the projections of some steps: one for each, or one for all if they have the same.
+    pub(super) fn coefficients_of(
+        &self,
+        mut steps: Range<usize>,
+    ) -> Result<Vec<Coefficients>, EnsembleError> {
+        let projection = self.params.projection.as_ref();
+        if projection.is_none_or(|projection| projection.scope == ProjectionScope::Shared) {
+            steps.end = steps.end.min(steps.start + 1);
+        }
+        steps.map(|step| self.coefficients(step)).collect()
     }
 
     /// Returns the projection of a step.
@@ -280,7 +311,8 @@ impl<'a> Booster<'a> {
     }
 }
 
-fn step_seed(seed: Seed, step: usize) -> Seed {
+/// Returns the seed of a step.
+pub(super) fn step_seed(seed: Seed, step: usize) -> Seed {
     seed.purpose("boosting step").child(step as u64)
 }
 

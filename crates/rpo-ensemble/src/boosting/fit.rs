@@ -66,7 +66,7 @@ impl BoostingParams {
         let mut y = used.y.as_ref().map_or(y.reborrow(), Matrix::view);
         let mut cells = used.cells.as_ref().map(ArrayBase::view);
         cells = cells.or(options.cell_weights.as_ref().map(ArrayBase::view));
-        let params = &params.for_samples(x.n_rows());
+        let params = &params.for_data(x.n_rows(), x.n_cols());
         let (of_levels, cells_of_levels);
         let n_levels = params.loss.n_levels();
         if n_levels > 1 {

@@ -62,6 +62,7 @@
 //! Source: Joly, Wehenkel, Geurts, *Gradient tree boosting with random output projections for multi-label
 //! classification and multi-output regression* (2019); Friedman, *Greedy function approximation* (2001).
 
+mod ahead;
 mod block_scores;
 mod booster;
 mod boosters;

@@ -31,8 +31,7 @@ impl Run<'_, '_> {
         let mut model = start;
         for (i, booster) in self.boosters.iter_mut().enumerate() {
             let trees = model.trees().chunks(model.trees_per_step());
-            booster.replay(trees.map(|step| &step[i]));
-            booster.prepare(first)?;
+            booster.begin(trees.map(|step| &step[i]), last)?;
         }
         let mut stopping = self
             .validation

@@ -24,12 +24,23 @@ pub(super) struct Stretch {
 type OfGroup = (Vec<Vec<(BoostingStep<AxisRule>, f64)>>, Option<EnsembleError>);
 
 impl Stretch {
-    /// Makes the given steps of a fit that ends after `last` steps.
+    /// Makes the given steps of a fit that ends after `last` steps, and those after them whose trees have grown
+    /// [ahead](super::ahead).
     pub(super) fn make(boosters: &mut [Booster<'_>], steps: Range<usize>, last: usize) -> Self {
         let groups = boosters.par_chunks_mut(group_size(boosters.len()));
         let groups: Vec<OfGroup> = groups
             .map(|group| {
                 let mut made = Vec::with_capacity(steps.len());
+                if let [booster] = group
+                    && booster.params.ahead() > 0
+                {
+                    let (mut own, mut result) = (Vec::new(), Ok(()));
+                    while result.is_ok() && own.len() < steps.len() {
+                        result = booster.make_group(steps.start + own.len(), last, &mut own);
+                    }
+                    made.extend(own.into_iter().map(|step| vec![step]));
+                    return (made, result.err());
+                }
                 for step in steps.clone() {
                     match Booster::step_together(group, step, step + 1 == last) {
                         Ok(trees) => {

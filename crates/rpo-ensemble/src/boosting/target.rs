@@ -4,7 +4,7 @@ use super::choices::Algorithm;
 use super::loss::{Objective, Penalties};
 use super::resolved::{Resolved, SecondOrderSplits};
 use super::state::{Coefficients, LeafIndex, Outputs, Pass, Projected, State, StepUpdate};
-use ndarray::Array2;
+use ndarray::{Array2, s};
 use rayon::prelude::*;
 use rpo_tree::criterion::{Curvature, LeafPenalty};
 
@@ -43,11 +43,19 @@ impl SecondOrderTarget {
     }
 }
 
-/// The projection of residuals: its coefficients, and the factors by which outputs are scaled first, if any.
+/// The projections of residuals: coefficients for each target, and the factors by which outputs are scaled first, if
+/// any.
 #[derive(Clone, Copy)]
 pub(super) struct ProjectedBy<'p> {
-    pub(super) phi: &'p Coefficients,
+    pub(super) phis: &'p [Coefficients],
     pub(super) scales: Option<&'p [f32]>,
+}
+
+/// One projection, as in [`ProjectedBy`].
+#[derive(Clone, Copy)]
+struct ByOne<'p> {
+    phi: &'p Coefficients,
+    scales: Option<&'p [f32]>,
 }
 
 /// An update of the training scores.
@@ -66,13 +74,73 @@ impl Default for Target {
 }
 
 impl Target {
-    /// Applies an update to the training scores and projects the scaled residual for the next tree. Returns its target
-    /// and the training loss.
+    /// Applies an update to the training scores and projects the scaled residual for the next trees. Returns their
+    /// targets and the training loss; `room` is reused.
     pub(super) fn after(
+        mut room: Vec<Self>,
+        update: Option<Update<'_>>,
+        state: &mut State<'_>,
+        ProjectedBy { phis, scales }: ProjectedBy<'_>,
+        params: &Resolved,
+        objective: &Objective,
+        outputs: &Outputs<'_>,
+    ) -> (Vec<Self>, f64) {
+        let all;
+        let phi = match phis {
+            [phi] => phi,
+            _ => {
+                all = Coefficients::stacked(phis);
+                &all
+            }
+        };
+        let (by, room) = (ByOne { phi, scales }, room.pop().unwrap_or_default());
+        let (target, loss) = room.after_one(update, state, by, params, objective, outputs);
+        match phis {
+            [_] => (vec![target], loss),
+            _ => (target.apart(phis), loss),
+        }
+    }
+
+    /// Returns the targets along the components of each projection, of those that were stacked.
+    fn apart(self, phis: &[Coefficients]) -> Vec<Self> {
+        let mut end = 0;
+        let of_one = |phi: &Coefficients| {
+            let components = end..end + phi.n_components();
+            end = components.end;
+            let cut = |all: &Array2<f32>| {
+                let own = all.slice(s![.., components.clone()]);
+                own.as_standard_layout().into_owned()
+            };
+            match &self {
+                Self::Variance {
+                    z, wide, observed, ..
+                } => Self::Variance {
+                    z: cut(z),
+                    wide: wide
+                        .chunks(z.ncols())
+                        .flat_map(|row| &row[components.clone()])
+                        .copied()
+                        .collect(),
+                    norm: phi.norm_squared(),
+                    observed: observed.as_ref().map(cut),
+                },
+                Self::SecondOrder(all) => Self::SecondOrder(SecondOrderTarget {
+                    gradients: cut(&all.gradients),
+                    curvatures: all.curvatures.as_ref().map(cut),
+                    penalties: all.penalties[components.clone()].to_vec(),
+                    min_child_weight: all.min_child_weight,
+                }),
+            }
+        };
+        phis.iter().map(of_one).collect()
+    }
+
+    /// As [`after`](Self::after), for one projection.
+    fn after_one(
         self,
         update: Option<Update<'_>>,
         state: &mut State<'_>,
-        by: ProjectedBy<'_>,
+        by: ByOne<'_>,
         params: &Resolved,
         objective: &Objective,
         outputs: &Outputs<'_>,
@@ -80,14 +148,14 @@ impl Target {
         if let Some(splits) = params.second_order {
             return self.second_order(update, state, by, splits, objective, outputs);
         }
-        let ProjectedBy { phi, scales } = by;
+        let ByOne { phi, scales } = by;
         let (n, norm) = (outputs.n_rows(), phi.norm_squared());
         let scaled = scales.map(|scales| phi.scaled(scales));
         let phi = scaled.as_ref().unwrap_or(phi);
         let (mut z, room) = self.into_room((n, phi.n_components()));
         let observed = observed(phi, outputs, room);
         if params.algorithm == Algorithm::GbrtRpo {
-            let mut wide = vec![0.0; n];
+            let mut wide = vec![0.0; z.len()];
             let loss = state.run(Pass {
                 update,
                 next: Some(Projected {
@@ -126,12 +194,12 @@ impl Target {
         self,
         update: Option<Update<'_>>,
         state: &mut State<'_>,
-        by: ProjectedBy<'_>,
+        by: ByOne<'_>,
         splits: SecondOrderSplits,
         objective: &Objective,
         outputs: &Outputs<'_>,
     ) -> (Self, f64) {
-        let ProjectedBy { phi, scales } = by;
+        let ByOne { phi, scales } = by;
         let (mut unit, squares);
         let mut penalties: Vec<LeafPenalty>;
         match scales {

@@ -1,8 +1,11 @@
 //! Growing the trees of a step.
 
+use super::booster::step_seed;
+use super::choices::Algorithm;
 use super::features::{Coded, Features};
 use super::helpers;
 use super::resolved::Resolved;
+use super::state::LeafIndex;
 use super::target::Target;
 use crate::error::EnsembleError;
 use ndarray::Array2;
@@ -12,15 +15,31 @@ use rpo_core::{MatrixView, Seed};
 use rpo_tree::criterion::{Criterion, CriterionVisitor, Curvature, Impurity, LeafPenalty, SecondOrder};
 use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, CategoryTargets, Splitter};
-use rpo_tree::{AxisRule, GrowParams, Grown, RankedFeatures, Team, grow, grow_together};
+use rpo_tree::{
+    AxisRule, GrowParams, Grown, RankedFeatures, Structure, Team, grow, grow_together, undivided,
+};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// A tree that has grown, with what its step needs.
+pub(super) struct GrownTree {
+    pub(super) structure: Structure<AxisRule>,
+    /// The leaf of each sample.
+    pub(super) leaves: LeafIndex,
+    /// The gains of splits, in preorder, in the unit of those of the model.
+    pub(super) gains: Vec<f64>,
+    /// The mean projected residual of each leaf, for Algorithm 3.
+    pub(super) means: Vec<f64>,
+}
 
 /// The data shared by the trees of a step.
+#[derive(Clone, Copy)]
 pub(super) struct Trees<'t> {
     pub(super) params: &'t Resolved,
     pub(super) features: &'t Features<'t>,
     /// One weight per sample.
     pub(super) weights: &'t [f32],
-    /// Whether all trees of the model are grown one after the other.
+    /// Whether all trees of the model grow one after the other.
     pub(super) in_turn: bool,
 }
 
@@ -67,6 +86,53 @@ impl Trees<'_> {
                     })
                     .collect()
             }
+        }
+    }
+
+    /// Grows the trees of some steps at the same time, each on its target or all on the same.
+    pub(super) fn grow_ahead(
+        &self,
+        targets: &[Target],
+        steps: Range<usize>,
+        seed: Seed,
+    ) -> Result<VecDeque<GrownTree>, EnsembleError> {
+        if !steps.is_empty() && !targets.iter().all(Target::is_finite) {
+            return Err(EnsembleError::Diverged { step: steps.start });
+        }
+        let are_enough = steps.len() >= rayon::current_num_threads();
+        let tree = |i: usize| {
+            let (target, seed) = (
+                &targets[i.min(targets.len() - 1)],
+                step_seed(seed, steps.start + i),
+            );
+            let mut grown = self.grow(&[(target, seed)], &self.rows(seed))?;
+            let grown = grown.pop().expect("one for each target");
+            Ok(self.complete(grown, target, 1.0))
+        };
+        let trees = (0..steps.len()).into_par_iter().with_max_len(1);
+        let trees = trees.map(|i| match are_enough {
+            true => undivided(|| tree(i)),
+            false => tree(i),
+        });
+        let trees: Vec<Result<GrownTree, EnsembleError>> = trees.collect();
+        trees.into_iter().collect()
+    }
+
+    /// Finds the leaves of all samples, and brings gains to the unit of the model's.
+    pub(super) fn complete(&self, grown: Grown<AxisRule>, target: &Target, gain_unit: f64) -> GrownTree {
+        let leaves = LeafIndex::new(&grown, self.features, self.params.subsample < 1.0);
+        let unit = gain_unit / target.unit();
+        let splits = grown.structure.splits();
+        let gains = splits.map(|(node, _)| grown.gains[node] * unit).collect();
+        let means = match self.params.algorithm {
+            Algorithm::GbrtRpo => target.leaf_means(&leaves, self.weights),
+            _ => Vec::new(),
+        };
+        GrownTree {
+            structure: grown.structure,
+            leaves,
+            gains,
+            means,
         }
     }
 

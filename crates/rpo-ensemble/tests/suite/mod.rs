@@ -7,6 +7,7 @@
 )]
 
 mod bins;
+mod boosting_ahead;
 mod boosting_common;
 mod boosting_contracts;
 mod boosting_fixtures;

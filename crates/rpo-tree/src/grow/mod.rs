@@ -9,7 +9,7 @@ mod team;
 pub use parallel::grow_parallel;
 pub use subtree::Subtree;
 pub(crate) use team::threads;
-pub use team::{Team, grow_together};
+pub use team::{Team, grow_together, undivided};
 
 use crate::leaves::LeafMembers;
 use crate::partition::{partition, partition_in_two};

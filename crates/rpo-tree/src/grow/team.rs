@@ -91,7 +91,7 @@ pub fn grow_together<S: Splitter>(
 }
 
 thread_local! {
-    /// Whether this thread splits nodes in a team.
+    /// Whether this thread splits nodes in a team, or grows a tree beside others that do.
     static IN_TEAM: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -105,16 +105,43 @@ pub(crate) fn threads() -> usize {
 
 /// Works as a member of a team, unless this thread already is one, which this work would keep waiting.
 pub(super) fn as_member(work: impl FnOnce()) {
-    struct Leave;
+    if !IN_TEAM.get() {
+        undivided(work);
+    }
+}
+
+/// Runs work whose small parts, such as the search of a node, stay on this thread: for trees that grow at the same time,
+/// where there are as many as threads, so that handing over parts would only cost time. What is grown is the same.
+///
+/// ```
+/// # use ndarray::Array2;
+/// # use rpo_tree::Seed;
+/// # use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
+/// # use rpo_tree::splitter::{AxisParams, Splitter};
+/// use rpo_tree::{GrowParams, grow, undivided};
+/// # let x = Array2::from_shape_fn((500, 3), |(i, j)| ((i * (7 + 6 * j)) % 500) as f32);
+/// # let z = x.slice(ndarray::s![.., 1..2]).mapv(f32::sin);
+/// # let features = BinnedFeatures::new((&x).into(), 255, &[])?;
+/// # let targets = SplitTargets { gradients: z.view(), weights: &[1.0; 500], ..SplitTargets::default() };
+/// # let splitter = HistogramSplitter::new(&features, targets, AxisParams::default())?;
+/// let tree = |seed| grow(&splitter, &mut splitter.workspace(), (0..500).collect(), &GrowParams::default(), seed);
+/// let (first, second) = rayon::join(|| undivided(|| tree(Seed::new(0))), || undivided(|| tree(Seed::new(1))));
+/// assert_eq!((first?, second?), (tree(Seed::new(0))?, tree(Seed::new(1))?));
+/// # Ok::<(), rpo_tree::TreeError>(())
+/// ```
+pub fn undivided<T>(work: impl FnOnce() -> T) -> T {
+    struct Leave {
+        was_in_team: bool,
+    }
 
     impl Drop for Leave {
         fn drop(&mut self) {
-            IN_TEAM.set(false);
+            IN_TEAM.set(self.was_in_team);
         }
     }
 
-    if !IN_TEAM.replace(true) {
-        let _leave = Leave;
-        work();
-    }
+    let _leave = Leave {
+        was_in_team: IN_TEAM.replace(true),
+    };
+    work()
 }

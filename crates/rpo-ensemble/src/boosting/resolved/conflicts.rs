@@ -25,6 +25,19 @@ impl Resolved {
         Ok(())
     }
 
+    /// Refuses trees ahead of the steps of single targets, which do not wait for each other, and more than memory allows
+    /// for, as each has a target.
+    pub(super) fn check_ahead(&self) -> Result<(), ParameterError> {
+        match self.trees_ahead {
+            Some(n @ 1..) if self.algorithm == Algorithm::SingleTarget => {
+                let reason = "is for trees that are shared by all outputs";
+                Err(ParameterError::conflict("trees_ahead", n, reason))
+            }
+            Some(n) => ParameterError::unless(n <= 64, "trees_ahead", n, "at most 64"),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses a form of training that the loss, the steps or the algorithm do not support.
     pub(super) fn check_form(&self) -> Result<(), ParameterError> {
         let reason = match self.training_form {

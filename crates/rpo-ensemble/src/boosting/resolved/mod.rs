@@ -29,6 +29,12 @@ use second_order::{check_no_penalty, penalties};
 /// another corrects, in trees that they share, and rare labels need every sample.
 const FEW_LABELS: usize = 4;
 
+/// Largest number of trees that grow ahead by default.
+const MOST_AHEAD: usize = 4;
+
+/// Largest part of the residuals by which the steps that a tree does not know may move the scores, by default.
+const MOST_MOVED: f64 = 0.4;
+
 /// Checked parameters with their defaults filled in.
 pub(super) struct Resolved {
     pub(super) algorithm: Algorithm,
@@ -52,6 +58,8 @@ pub(super) struct Resolved {
     pub(super) category_smoothing: f64,
     pub(super) min_category_count: usize,
     pub(super) leaf_values: Option<usize>,
+    /// Number of trees that grow ahead of their steps, if it is given or [known](Self::for_data).
+    pub(super) trees_ahead: Option<usize>,
     pub(super) projection: Option<OutputProjection>,
     pub(super) training_form: TrainingForm,
     /// True if the training loss is requested, which costs up to a fifth of the time of a fit.
@@ -127,6 +135,7 @@ impl Resolved {
             category_smoothing: params.category_smoothing,
             min_category_count: params.min_category_count,
             leaf_values: params.leaf_values,
+            trees_ahead: params.trees_ahead,
             projection: projection(params, options.projection.as_ref())?,
             training_form: options.training_form,
             with_loss: options.history.is_some(),
@@ -134,8 +143,14 @@ impl Resolved {
             seed: Seed::new(params.seed),
         };
         resolved.check_leaves()?;
+        resolved.check_ahead()?;
         resolved.check_form()?;
         Ok(resolved)
+    }
+
+    /// Returns the number of trees that grow ahead of their steps.
+    pub(super) fn ahead(&self) -> usize {
+        self.trees_ahead.unwrap_or(0)
     }
 
     /// Returns true if a parameter is in units of samples of weight 1. Leaf penalties are 0 without steps that have them.
@@ -154,8 +169,15 @@ impl Resolved {
         self.second_order.is_some() && self.projection.is_none()
     }
 
-    /// Sets the default size of trees for a number of samples.
-    pub(super) fn for_samples(mut self, n_samples: usize) -> Self {
+    /// Sets the defaults that depend on the numbers of samples and features: the size of trees, and how many grow ahead.
+    pub(super) fn for_data(mut self, n_samples: usize, n_features: usize) -> Self {
+        let differ = self.subsample < 1.0 || self.max_features.resolve(n_features) < n_features;
+        let default = match self.algorithm {
+            Algorithm::SingleTarget => 0,
+            _ if !differ => 0,
+            _ => ((MOST_MOVED / self.learning_rate) as usize).min(MOST_AHEAD),
+        };
+        self.trees_ahead = Some(self.trees_ahead.unwrap_or(default));
         if self.grow.max_depth.is_none() {
             let default = || self.loss.default_leaves(n_samples);
             self.grow.max_leaves = Some(self.grow.max_leaves.unwrap_or_else(default));

@@ -44,13 +44,16 @@ pub(in crate::boosting) fn choose<'a>(
         form => form,
     };
     let refuse = |form, needs| Err(EnsembleError::Form { form, needs });
-    // With gbmort, trees grow on the residuals and second derivatives of all outputs.
-    let residual = match (params.algorithm, params.second_order) {
-        (Algorithm::Gbmort, Some(splits)) if !splits.is_constant_for(outputs) => 2 * size_of::<f32>(),
-        (Algorithm::Gbmort, None) if !complete => 2 * size_of::<f32>(),
-        (Algorithm::Gbmort, _) => size_of::<f32>(),
-        _ => 0,
-    };
+    // With gbmort, trees grow on the residuals and second derivatives of all outputs; those that grow ahead, while others
+    // are computed.
+    let n_targets = 1 + usize::from(params.ahead() > 0);
+    let residual = n_targets
+        * match (params.algorithm, params.second_order) {
+            (Algorithm::Gbmort, Some(splits)) if !splits.is_constant_for(outputs) => 2 * size_of::<f32>(),
+            (Algorithm::Gbmort, None) if !complete => 2 * size_of::<f32>(),
+            (Algorithm::Gbmort, _) => size_of::<f32>(),
+            _ => 0,
+        };
     let check = |columns, bytes: usize| check_memory(params.memory_limit, n, columns, bytes + residual);
     match form {
         TrainingForm::Factored if !(is_sparse && complete) => refuse(

@@ -94,6 +94,10 @@ impl<'a> OddsState<'a> {
                             Some((leaf_of, factors)) => factors.row(leaf_of[row] as usize),
                             None => stay.row(0),
                         };
+                        if projector.is_none() && !with_loss {
+                            scale(odds, factor);
+                            continue;
+                        }
                         let mut loss = match with_loss {
                             true => multiply::<true>(odds, factor, p),
                             false => multiply::<false>(odds, factor, p),
@@ -282,6 +286,13 @@ const STRIP: usize = 16;
 pub(super) fn bounded(o: f32) -> f32 {
     let o = if o > LARGEST { LARGEST } else { o };
     if o < SMALLEST { SMALLEST } else { o }
+}
+
+/// Multiplies odds by factors.
+#[inline(always)]
+fn scale(odds: &mut [f32], factors: &[f32]) {
+    let pairs = odds.iter_mut().zip(factors);
+    pairs.for_each(|(o, factor)| *o = bounded(*o * factor));
 }
 
 /// Multiplies odds by factors, writes probabilities, and returns Σ log(1 + o) if it is requested. Padding adds log 1.

@@ -182,6 +182,9 @@ impl<'a, T: Real> ScoreState<'a, T> {
                     if let Some((leaf_of_row, added)) = &added {
                         add(scores, &leaf_of_row[rows.clone()], added);
                     }
+                    if phi.is_none() && !with_loss {
+                        continue;
+                    }
                     tile.load(rows.clone(), scores);
                     if with_loss {
                         let of_cells = tile.losses().zip(&outputs.weights[rows]);
