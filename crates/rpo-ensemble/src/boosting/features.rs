@@ -11,8 +11,9 @@ use std::sync::{Mutex, MutexGuard};
 pub(super) struct Features<'a> {
     x: MatrixView<'a>,
     pub(super) coded: Coded,
-    /// Unused teams for trees on bins, with their buffers: in total as many as trees were ever grown at once.
-    free: Mutex<Vec<Team<HistogramWorkspace>>>,
+    /// Unused teams for trees on bins, with their buffers and the thread that used them last: in total as many as trees
+    /// were ever grown at once.
+    free: Mutex<Vec<(Option<usize>, Team<HistogramWorkspace>)>>,
 }
 
 /// Features as ranks or bins, coded once for all trees.
@@ -44,20 +45,28 @@ impl<'a> Features<'a> {
         by_bins.unwrap_or_else(|| apply(tree, self.x()))
     }
 
-    /// Calls `grow` with a team that grew trees before, or else a new one.
+    /// Calls `grow` with a team that grew trees before, on this thread if there is one, whose buffers are in its cache; or
+    /// else with a new one.
     pub(super) fn with_team<T>(
         &self,
         new: impl FnOnce() -> Team<HistogramWorkspace>,
         grow: impl FnOnce(&mut Team<HistogramWorkspace>) -> T,
     ) -> T {
-        let taken = self.free().pop();
-        let mut team = taken.unwrap_or_else(new);
+        let thread = rayon::current_thread_index();
+        let mut team = self.free_team(thread).unwrap_or_else(new);
         let grown = grow(&mut team);
-        self.free().push(team);
+        self.free().push((thread, team));
         grown
     }
 
-    fn free(&self) -> MutexGuard<'_, Vec<Team<HistogramWorkspace>>> {
+    fn free_team(&self, thread: Option<usize>) -> Option<Team<HistogramWorkspace>> {
+        let mut free = self.free();
+        let own = free.iter().rposition(|(of, _)| *of == thread);
+        let place = own.or(free.len().checked_sub(1))?;
+        Some(free.swap_remove(place).1)
+    }
+
+    fn free(&self) -> MutexGuard<'_, Vec<(Option<usize>, Team<HistogramWorkspace>)>> {
         self.free
             .lock()
             .expect("no thread panics while it holds the list")

@@ -27,8 +27,8 @@ impl CheckParams for BoostingParams {
     }
 }
 
-/// Features may be missing (NaN). With the logistic loss, labels are 0 or 1. Trees are grown one after the other;
-/// within a step, the work on samples and outputs runs in parallel.
+/// Features may be missing (NaN). With the logistic loss, labels are 0 or 1. Steps are made one after the other, while
+/// the next [trees](BoostingParams::trees_ahead) grow; within a step, the work on samples and outputs runs in parallel.
 ///
 /// Memory beside the model: the coded features, and the training scores in their [form](super::TrainingForm).
 ///
