@@ -87,6 +87,7 @@ mod tests {
         };
         let expected = params.fit_with((&x).into(), (&y).into(), options).unwrap();
         assert_eq!(Fit::fit(&params, &data).unwrap(), expected);
-        assert_ne!(params.fit((&x).into(), (&y).into()).unwrap(), expected);
+        let unweighted = Learner::fit(&params, (&x).into(), (&y).into()).unwrap();
+        assert_ne!(unweighted, expected);
     }
 }
