@@ -3,7 +3,7 @@
 use super::boosting_common::{Fitted, PAPER_LOSSES, Setup};
 use super::common::{Given, csr, labelled, on_threads, regression};
 use ndarray::{Array2, Axis};
-use rpo_core::{Matrix, Predictor, TreeEnsemble};
+use rpo_core::{Matrix, TreeEnsemble};
 use rpo_ensemble::boosting::{
     Algorithm, Boosted, BoostingOptions, BoostingParams, LossKind, StepValues, Stop,
 };
