@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from reprlib import repr as shortened
 from typing import Any
 
@@ -16,9 +15,6 @@ from ._categories import UNSEEN, categories_of, is_missing, numbers_of, text_of
 from ._frames import column_names, is_frame, library
 from ._labels import PAIRS
 from ._outputs import as_columns, outputs_as_array
-
-_BLOCK = 256
-"""Number of outputs whose classes are found at once, so that no large matrix is made for many."""
 
 _TRUTH_VALUES = {word: float(place) for pair in PAIRS for place, word in enumerate(pair)}
 """The words for 0 and 1."""
@@ -51,31 +47,12 @@ def outputs_of_model(model: _native.Model, Y: Any) -> tuple[Any, list[str] | Non
             raise ValueError(f"Y has the columns {shortened(given)}; the targets of the model are {shortened(names)}")
         y = y[:, [given.index(name) for name in names]]
     parts = []
-    for values, name, kind, classes in zip(y.T, names, kinds, _classes(model, kinds), strict=True):
+    for values, name, kind in zip(y.T, names, kinds, strict=True):
         if kind is str:
-            parts.append(_of_classes(values, name, classes))
+            parts.append(_of_classes(values, name, model.classes[name]))
         else:
             parts.append((_of_labels if kind is bool else _of_numbers)(values, name).reshape(-1, 1))
     return np.hstack(parts), model.target_names
-
-
-def _classes(model: _native.Model, kinds: Sequence[type]) -> list[list[str]]:
-    """Return the classes of each target in the order of their outputs; none for other targets."""
-    n_outputs = model.sizes[2]
-    # The class of an output is what is predicted if this output alone has a score.
-    found: list[list[Any]] = [[] for _ in kinds]
-    for start in range(0, n_outputs if str in kinds else 0, _BLOCK):
-        scores = np.eye(min(_BLOCK, n_outputs - start), n_outputs, start, np.float32)
-        for values, more in zip(found, model.target_values(scores), strict=True):
-            values.extend(more)
-    classes, first = [], 0
-    for kind, values in zip(kinds, found, strict=True):
-        size = len(set(values)) if kind is str else 1
-        classes.append(values[first : first + size] if kind is str else [])
-        first += size
-    if str in kinds and (first != n_outputs or any(len(set(some)) < len(some) for some in classes)):
-        raise ValueError("the model never predicts some of its classes; give an output for each class, 0 or 1")
-    return classes
 
 
 def _of_classes(values: NDArray[Any], name: str, classes: list[str]) -> NDArray[np.float32]:

@@ -542,6 +542,14 @@ impl Model {
         self.0.value_columns()
     }
 
+    /// The classes of each target that is a column of classes, by its name, in the order of their outputs.
+    #[getter]
+    fn classes(&self) -> BTreeMap<String, Vec<String>> {
+        let all = self.0.schema().class_columns.iter();
+        all.map(|column| (column.name.clone(), column.classes.clone()))
+            .collect()
+    }
+
     /// The values of nominal features by column.
     #[getter]
     fn nominal(&self) -> BTreeMap<usize, Vec<String>> {
