@@ -199,9 +199,9 @@ impl<'a> Evaluation<'a> {
     /// As for [`labels`](Self::labels); k = 0, scores that are not finite, and [`MetricError::TopKTooShort`] if the
     /// predictions are lists of fewer labels.
     pub fn top_k(&self, k: usize) -> Result<Arc<TopK>, MetricError> {
+        Domain::Count.check("k", k)?;
         let k = match self.scores {
             Predictions::TopK(top) => {
-                Domain::Count.check("k", k)?;
                 let held = top.k();
                 if k > held {
                     return Err(MetricError::TopKTooShort { needed: k, held });

@@ -242,7 +242,10 @@ impl<'a> Booster<'a> {
     /// `phis` are given.
     fn pass(&mut self, update: Option<(&LeafIndex, &StepUpdate)>, phis: &[Coefficients]) {
         if phis.is_empty() {
-            self.loss = self.state.run::<f32>(Pass { update, next: None });
+            self.loss = self.state.run::<f32>(Pass {
+                update,
+                next: Vec::new(),
+            });
             return;
         }
         (self.targets, self.loss) = Target::after(
@@ -264,8 +267,7 @@ impl<'a> Booster<'a> {
         &self,
         mut steps: Range<usize>,
     ) -> Result<Vec<Coefficients>, EnsembleError> {
-        let projection = self.params.projection.as_ref();
-        if projection.is_none_or(|projection| projection.scope == ProjectionScope::Shared) {
+        if !self.params.has_projection_per_tree() {
             steps.end = steps.end.min(steps.start + 1);
         }
         steps.map(|step| self.coefficients(step)).collect()

@@ -30,7 +30,8 @@ impl CheckParams for BoostingParams {
 /// Features may be missing (NaN). With the logistic loss, labels are 0 or 1. Steps are made one after the other, while
 /// the next [trees](BoostingParams::trees_ahead) grow; within a step, the work on samples and outputs runs in parallel.
 ///
-/// Memory beside the model: the coded features, and the training scores in their [form](super::TrainingForm).
+/// Memory beside the model: the coded features, the training scores in their [form](super::TrainingForm), and the
+/// targets of trees, one number or two for each sample and component; twice as many for trees ahead.
 ///
 /// Errors beside those of data and parameters: infinite values, targets that the loss refuses, outputs without any
 /// target, scores beyond the memory limit; weights that are negative or not finite, an empty validation set, or a model
@@ -66,7 +67,7 @@ impl BoostingParams {
         let mut y = used.y.as_ref().map_or(y.reborrow(), Matrix::view);
         let mut cells = used.cells.as_ref().map(ArrayBase::view);
         cells = cells.or(options.cell_weights.as_ref().map(ArrayBase::view));
-        let params = &params.for_data(x.n_rows(), x.n_cols());
+        let params = &params.for_data(x.n_rows(), x.n_cols(), y.n_cols());
         let (of_levels, cells_of_levels);
         let n_levels = params.loss.n_levels();
         if n_levels > 1 {

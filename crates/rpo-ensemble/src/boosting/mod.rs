@@ -18,7 +18,9 @@
 //! The table is that of the paper, [`BoostingParams::paper`]. By default ([`BoostingParams::from`] an algorithm) leaves
 //! are second-order: a leaf with the sum G of gradients and the sum H of second derivatives of an output has the value
 //! −G/(H + λ), which is its step, and splits are scored by the sum of G²/(H + λ) of their children, over the outputs or
-//! the components. Numbers are boosted in units of their deviation ([`BoostingParams::scale_outputs`]).
+//! the components. Numbers are boosted in units of their deviation ([`BoostingParams::scale_outputs`]). Trees that outputs
+//! share grow some steps ahead, on earlier residuals ([`BoostingParams::trees_ahead`]); leaf values and steps are those of
+//! the current ones.
 //!
 //! [`Loss`]es: square, absolute, Huber, one or several quantiles, logistic, Poisson, Tweedie, softmax of groups of
 //! outputs, and custom losses; each output may have its own. Targets may be missing (NaN) or weighted cell by cell: the

@@ -208,13 +208,14 @@ pub struct BoostingParams {
     /// values are always in the outputs' own units. For trees shared by outputs.
     pub scale_outputs: OutputScaling,
     /// Number of trees that grow at the same time, ahead of their steps; 0 grows the tree of a step once the step before
-    /// is made, as in the paper. By default 4 if outputs share a tree, fewer with a learning rate above 0.1, and 0 above
-    /// 0.4 or where trees would hardly differ because every node sees all features and every tree all samples.
+    /// is made, as in the paper. By default 4 if several outputs share a tree, fewer with a learning rate above 0.1, and 0
+    /// above 0.4 or where nothing is drawn for a tree: neither samples nor features nor a projection.
     ///
     /// With g, the trees of each g consecutive steps grow on the residuals before the g steps that come before these,
     /// while those are made. Leaf values and step lengths are always those of the current residuals, so that only the
     /// splits are those of earlier ones. Threads then wait for each other once in g steps instead of at every node, and
-    /// scores are the same but for chance (docs/defaults.md). For trees shared by outputs.
+    /// scores are the same but for chance (docs/defaults.md). Progress is reported, and a fit may be stopped, once in g
+    /// steps. For trees shared by outputs.
     pub trees_ahead: Option<usize>,
     /// Seed of all randomness: subsamples, features of a node, and projections.
     pub seed: u64,

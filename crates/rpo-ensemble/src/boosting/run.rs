@@ -29,6 +29,7 @@ impl Run<'_, '_> {
         let first = start.n_steps();
         let last = first.saturating_add(self.iterations);
         let mut model = start;
+        check_stop(self.observers)?;
         for (i, booster) in self.boosters.iter_mut().enumerate() {
             let trees = model.trees().chunks(model.trees_per_step());
             booster.begin(trees.map(|step| &step[i]), last)?;

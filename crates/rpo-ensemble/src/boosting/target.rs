@@ -4,9 +4,10 @@ use super::choices::Algorithm;
 use super::loss::{Objective, Penalties};
 use super::resolved::{Resolved, SecondOrderSplits};
 use super::state::{Coefficients, LeafIndex, Outputs, Pass, Projected, State, StepUpdate};
-use ndarray::{Array2, s};
+use ndarray::Array2;
 use rayon::prelude::*;
 use rpo_tree::criterion::{Curvature, LeafPenalty};
+use std::borrow::Cow;
 
 /// The projected residual that a tree grows on.
 pub(super) enum Target {
@@ -51,13 +52,6 @@ pub(super) struct ProjectedBy<'p> {
     pub(super) scales: Option<&'p [f32]>,
 }
 
-/// One projection, as in [`ProjectedBy`].
-#[derive(Clone, Copy)]
-struct ByOne<'p> {
-    phi: &'p Coefficients,
-    scales: Option<&'p [f32]>,
-}
-
 /// An update of the training scores.
 type Update<'u> = (&'u LeafIndex, &'u StepUpdate);
 
@@ -75,9 +69,9 @@ impl Default for Target {
 
 impl Target {
     /// Applies an update to the training scores and projects the scaled residual for the next trees. Returns their
-    /// targets and the training loss; `room` is reused.
+    /// targets and the training loss; the arrays of the targets in `room` are reused.
     pub(super) fn after(
-        mut room: Vec<Self>,
+        room: Vec<Self>,
         update: Option<Update<'_>>,
         state: &mut State<'_>,
         ProjectedBy { phis, scales }: ProjectedBy<'_>,
@@ -85,164 +79,26 @@ impl Target {
         objective: &Objective,
         outputs: &Outputs<'_>,
     ) -> (Vec<Self>, f64) {
-        let all;
-        let phi = match phis {
-            [phi] => phi,
-            _ => {
-                all = Coefficients::stacked(phis);
-                &all
+        let room = room.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
+        let plans = phis.iter().zip(room).map(|(phi, room)| {
+            let room = room.unwrap_or_default();
+            match params.second_order {
+                Some(splits) => Plan::of_second_order(phi, scales, room, splits, objective, outputs),
+                None => Plan::of_variance(phi, scales, room, params.algorithm == Algorithm::GbrtRpo, outputs),
             }
-        };
-        let (by, room) = (ByOne { phi, scales }, room.pop().unwrap_or_default());
-        let (target, loss) = room.after_one(update, state, by, params, objective, outputs);
-        match phis {
-            [_] => (vec![target], loss),
-            _ => (target.apart(phis), loss),
-        }
-    }
-
-    /// Returns the targets along the components of each projection, of those that were stacked.
-    fn apart(self, phis: &[Coefficients]) -> Vec<Self> {
-        let mut end = 0;
-        let of_one = |phi: &Coefficients| {
-            let components = end..end + phi.n_components();
-            end = components.end;
-            let cut = |all: &Array2<f32>| {
-                let own = all.slice(s![.., components.clone()]);
-                own.as_standard_layout().into_owned()
-            };
-            match &self {
-                Self::Variance {
-                    z, wide, observed, ..
-                } => Self::Variance {
-                    z: cut(z),
-                    wide: wide
-                        .chunks(z.ncols())
-                        .flat_map(|row| &row[components.clone()])
-                        .copied()
-                        .collect(),
-                    norm: phi.norm_squared(),
-                    observed: observed.as_ref().map(cut),
-                },
-                Self::SecondOrder(all) => Self::SecondOrder(SecondOrderTarget {
-                    gradients: cut(&all.gradients),
-                    curvatures: all.curvatures.as_ref().map(cut),
-                    penalties: all.penalties[components.clone()].to_vec(),
-                    min_child_weight: all.min_child_weight,
-                }),
-            }
-        };
-        phis.iter().map(of_one).collect()
-    }
-
-    /// As [`after`](Self::after), for one projection.
-    fn after_one(
-        self,
-        update: Option<Update<'_>>,
-        state: &mut State<'_>,
-        by: ByOne<'_>,
-        params: &Resolved,
-        objective: &Objective,
-        outputs: &Outputs<'_>,
-    ) -> (Self, f64) {
-        if let Some(splits) = params.second_order {
-            return self.second_order(update, state, by, splits, objective, outputs);
-        }
-        let ByOne { phi, scales } = by;
-        let (n, norm) = (outputs.n_rows(), phi.norm_squared());
-        let scaled = scales.map(|scales| phi.scaled(scales));
-        let phi = scaled.as_ref().unwrap_or(phi);
-        let (mut z, room) = self.into_room((n, phi.n_components()));
-        let observed = observed(phi, outputs, room);
-        if params.algorithm == Algorithm::GbrtRpo {
-            let mut wide = vec![0.0; z.len()];
-            let loss = state.run(Pass {
+        });
+        let mut plans: Vec<Plan<'_>> = plans.collect();
+        let loss = match params.algorithm {
+            Algorithm::GbrtRpo => state.run(Pass {
                 update,
-                next: Some(Projected {
-                    phi,
-                    z: &mut wide,
-                    curvature: None,
-                }),
-            });
-            z.iter_mut().zip(&wide).for_each(|(z, &wide)| *z = wide as f32);
-            let target = Self::Variance {
-                z,
-                wide,
-                norm,
-                observed,
-            };
-            return (target, loss);
-        }
-        let loss = state.run(Pass {
-            update,
-            next: Some(Projected {
-                phi,
-                z: z.as_slice_mut().expect("made in row order"),
-                curvature: None,
+                next: plans.iter_mut().map(Plan::wide).collect(),
             }),
-        });
-        let target = Self::Variance {
-            z,
-            wide: Vec::new(),
-            norm,
-            observed,
-        };
-        (target, loss)
-    }
-
-    fn second_order(
-        self,
-        update: Option<Update<'_>>,
-        state: &mut State<'_>,
-        by: ByOne<'_>,
-        splits: SecondOrderSplits,
-        objective: &Objective,
-        outputs: &Outputs<'_>,
-    ) -> (Self, f64) {
-        let ByOne { phi, scales } = by;
-        let (mut unit, squares);
-        let mut penalties: Vec<LeafPenalty>;
-        match scales {
-            None => {
-                unit = phi.normalized();
-                squares = unit.squared();
-                penalties = along(&unit, &squares, splits.penalties, objective);
-            }
-            Some(scales) => {
-                let scaled = phi.scaled(scales);
-                unit = scaled.normalized();
-                squares = unit.squared();
-                penalties = along(&unit, &squares, splits.penalties, objective);
-                // Gains of all components are in units of the scaled outputs.
-                let norms = scaled.norms().into_iter().zip(phi.norms());
-                let factors: Vec<f64> = norms.map(|(a, b)| if b > 0.0 { a / b } else { 0.0 }).collect();
-                unit = unit.with_rows_times(&factors);
-                let pairs = penalties.iter_mut().zip(&factors);
-                pairs.for_each(|(penalty, factor)| penalty.l1 *= factor);
-            }
-        }
-        let shape = (outputs.n_rows(), unit.n_components());
-        let (mut gradients, room) = self.into_room(shape);
-        let mut curvatures = (!splits.is_constant_for(outputs)).then(|| fitting(room, shape));
-        let curvature = curvatures
-            .as_mut()
-            .map(|h| (&squares, h.as_slice_mut().expect("made in row order")));
-        let loss = state.run::<f32>(Pass {
-            update,
-            next: Some(Projected {
-                phi: &unit,
-                z: gradients.as_slice_mut().expect("made in row order"),
-                curvature,
+            _ => state.run(Pass {
+                update,
+                next: plans.iter_mut().map(Plan::narrow).collect(),
             }),
-        });
-        let scale = objective.common_scale().unwrap_or(1.0);
-        let target = SecondOrderTarget {
-            gradients,
-            curvatures,
-            penalties,
-            min_child_weight: scale * scale * splits.min_child_weight,
         };
-        (Self::SecondOrder(target), loss)
+        (plans.into_iter().map(Plan::into_target).collect(), loss)
     }
 
     /// Returns the arrays of this target, to be reused for the gradients and curvatures of the next tree.
@@ -287,6 +143,123 @@ impl Target {
         }
         let mean = |(sum, total): (f64, f64)| if total > 0.0 { sum / total } else { 0.0 };
         sums.into_iter().map(mean).collect()
+    }
+}
+
+/// A target whose numbers are still to be computed.
+struct Plan<'p> {
+    /// The coefficients of the residuals.
+    phi: Cow<'p, Coefficients>,
+    /// Their squares, for second derivatives.
+    squares: Option<Coefficients>,
+    target: Target,
+}
+
+impl<'p> Plan<'p> {
+    fn of_variance(
+        phi: &'p Coefficients,
+        scales: Option<&[f32]>,
+        room: Target,
+        is_wide: bool,
+        outputs: &Outputs<'_>,
+    ) -> Self {
+        let norm = phi.norm_squared();
+        let phi = match scales {
+            Some(scales) => Cow::Owned(phi.scaled(scales)),
+            None => Cow::Borrowed(phi),
+        };
+        let (z, room) = room.into_room((outputs.n_rows(), phi.n_components()));
+        let target = Target::Variance {
+            wide: vec![0.0; if is_wide { z.len() } else { 0 }],
+            observed: observed(&phi, outputs, room),
+            z,
+            norm,
+        };
+        Self {
+            phi,
+            squares: None,
+            target,
+        }
+    }
+
+    fn of_second_order(
+        phi: &'p Coefficients,
+        scales: Option<&[f32]>,
+        room: Target,
+        splits: SecondOrderSplits,
+        objective: &Objective,
+        outputs: &Outputs<'_>,
+    ) -> Self {
+        let (mut unit, squares);
+        let mut penalties: Vec<LeafPenalty>;
+        match scales {
+            None => {
+                unit = phi.normalized();
+                squares = unit.squared();
+                penalties = along(&unit, &squares, splits.penalties, objective);
+            }
+            Some(scales) => {
+                let scaled = phi.scaled(scales);
+                unit = scaled.normalized();
+                squares = unit.squared();
+                penalties = along(&unit, &squares, splits.penalties, objective);
+                // Gains of all components are in units of the scaled outputs.
+                let norms = scaled.norms().into_iter().zip(phi.norms());
+                let factors: Vec<f64> = norms.map(|(a, b)| if b > 0.0 { a / b } else { 0.0 }).collect();
+                unit = unit.with_rows_times(&factors);
+                let pairs = penalties.iter_mut().zip(&factors);
+                pairs.for_each(|(penalty, factor)| penalty.l1 *= factor);
+            }
+        }
+        let shape = (outputs.n_rows(), unit.n_components());
+        let (gradients, room) = room.into_room(shape);
+        let scale = objective.common_scale().unwrap_or(1.0);
+        let target = SecondOrderTarget {
+            gradients,
+            curvatures: (!splits.is_constant_for(outputs)).then(|| fitting(room, shape)),
+            penalties,
+            min_child_weight: scale * scale * splits.min_child_weight,
+        };
+        Self {
+            phi: Cow::Owned(unit),
+            squares: Some(squares),
+            target: Target::SecondOrder(target),
+        }
+    }
+
+    /// Returns what is to be computed.
+    fn narrow(&mut self) -> Projected<'_, f32> {
+        let flat = "made in row order";
+        let (z, curvatures) = match &mut self.target {
+            Target::Variance { z, .. } => (z, None),
+            Target::SecondOrder(target) => (&mut target.gradients, target.curvatures.as_mut()),
+        };
+        let curvatures = curvatures.map(|h| h.as_slice_mut().expect(flat));
+        Projected {
+            phi: &self.phi,
+            z: z.as_slice_mut().expect(flat),
+            curvature: self.squares.as_ref().zip(curvatures),
+        }
+    }
+
+    /// Returns what is to be computed in `f64`, for Algorithm 3.
+    fn wide(&mut self) -> Projected<'_, f64> {
+        let Target::Variance { wide, .. } = &mut self.target else {
+            unreachable!("Algorithm 3 splits by variance")
+        };
+        Projected {
+            phi: &self.phi,
+            z: wide,
+            curvature: None,
+        }
+    }
+
+    /// Returns the target once its numbers are computed.
+    fn into_target(mut self) -> Target {
+        if let Target::Variance { z, wide, .. } = &mut self.target {
+            z.iter_mut().zip(wide).for_each(|(z, wide)| *z = *wide as f32);
+        }
+        self.target
     }
 }
 

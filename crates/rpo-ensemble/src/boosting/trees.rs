@@ -71,19 +71,7 @@ impl Trees<'_> {
                 };
                 let trees = splitters.par_iter().zip(targets);
                 trees
-                    .map(|(splitter, (_, seed))| {
-                        let team = || Team::new(n_threads, helpers::may_help);
-                        self.features.with_team(team, |team| {
-                            let seed = seed.purpose("grow");
-                            Ok(grow_together(
-                                splitter,
-                                team,
-                                rows.to_vec(),
-                                &self.params.grow,
-                                seed,
-                            )?)
-                        })
-                    })
+                    .map(|(splitter, (_, seed))| self.on_bins(splitter, rows.to_vec(), n_threads, *seed))
                     .collect()
             }
         }
@@ -100,13 +88,24 @@ impl Trees<'_> {
             return Err(EnsembleError::Diverged { step: steps.start });
         }
         let are_enough = steps.len() >= rayon::current_num_threads();
+        // A target of all trees is coded once.
+        let common = match (&self.features.coded, targets) {
+            (Coded::Binned(columns), [target]) => Some(self.splitter(columns, target)?),
+            _ => None,
+        };
         let tree = |i: usize| {
             let (target, seed) = (
                 &targets[i.min(targets.len() - 1)],
                 step_seed(seed, steps.start + i),
             );
-            let mut grown = self.grow(&[(target, seed)], &self.rows(seed))?;
-            let grown = grown.pop().expect("one for each target");
+            let rows = self.rows(seed);
+            let grown = match (&common, &self.features.coded) {
+                (Some(splitter), _) => self.on_bins(splitter, rows, 1, seed)?,
+                (None, Coded::Binned(columns)) => {
+                    self.on_bins(&self.splitter(columns, target)?, rows, 1, seed)?
+                }
+                (None, Coded::Ranked(columns)) => self.on_values(columns, target, rows, seed)?,
+            };
             Ok(self.complete(grown, target, 1.0))
         };
         let trees = (0..steps.len()).into_par_iter().with_max_len(1);
@@ -198,6 +197,20 @@ impl Trees<'_> {
             },
         };
         Ok(HistogramSplitter::new(columns, targets, self.axis(target))?)
+    }
+
+    fn on_bins(
+        &self,
+        splitter: &HistogramSplitter<'_>,
+        rows: Vec<u32>,
+        n_threads: usize,
+        seed: Seed,
+    ) -> Result<Grown<AxisRule>, EnsembleError> {
+        let team = || Team::new(n_threads, helpers::may_help);
+        self.features.with_team(team, |team| {
+            let seed = seed.purpose("grow");
+            Ok(grow_together(splitter, team, rows, &self.params.grow, seed)?)
+        })
     }
 
     fn on_values(

@@ -119,6 +119,33 @@ fn leaf_values_are_those_of_the_current_residuals() {
     }
 }
 
+/// With steps too small to move anything, all residuals are the first, and trees differ by what is drawn for their steps
+/// alone: samples, features and projections.
+#[test]
+fn draws_are_those_of_the_step() {
+    for loss in [LossKind::Square, LossKind::Logistic] {
+        let (x, y) = data(loss, 80);
+        for algorithm in SHARED {
+            let structures = |ahead| {
+                let params = BoostingParams {
+                    learning_rate: 1e-12,
+                    subsample: Some(0.6),
+                    max_features: MaxFeatures::Share(0.5),
+                    ..params(algorithm, loss, ahead, 11)
+                };
+                let model = Setup::from(params).fit(x.view(), y.view()).unwrap().model;
+                let trees = model.trees().iter().map(|tree| tree.structure.clone());
+                trees.collect::<Vec<_>>()
+            };
+            let expected = structures(0);
+            assert!((1..11).any(|step| expected[step] != expected[0]));
+            for ahead in [1, 3, 4] {
+                assert_eq!(structures(ahead), expected, "{algorithm:?} {loss} {ahead}");
+            }
+        }
+    }
+}
+
 #[test]
 fn threads_do_not_matter() {
     for loss in PAPER_LOSSES {
@@ -160,7 +187,15 @@ fn models_may_end_anywhere() {
                     whole.model.clone().truncate(n),
                     "{algorithm:?} {loss} {n}"
                 );
-                assert_eq!(start.history.training_loss, whole.history.training_loss[..=n]);
+                let losses = start
+                    .history
+                    .training_loss
+                    .iter()
+                    .zip(&whole.history.training_loss);
+                assert!(
+                    losses.clone().count() == n + 1
+                        && losses.into_iter().all(|(a, b)| (a - b).abs() < 1e-9 * b)
+                );
                 // But for the rounding of stored steps.
                 let rest = continued(
                     &Setup::from(params(algorithm, loss, 3, 10 - n)),
@@ -226,6 +261,23 @@ fn the_default_depends_on_rate_and_draws() {
         ..set(Algorithm::Gbmort, trees_ahead)
     };
     assert_eq!(fit(all(None)), fit(all(Some(0))));
+    let projected = |trees_ahead| BoostingParams {
+        algorithm: Algorithm::GbrtRelabelRpo,
+        ..all(trees_ahead)
+    };
+    assert_eq!(fit(projected(None)), fit(projected(Some(4))));
+    let one: Matrix = y
+        .view()
+        .to_dense(usize::MAX)
+        .unwrap()
+        .select(Axis(1), &[0])
+        .into();
+    let alone = |trees_ahead| {
+        let setup = Setup::from(set(Algorithm::Gbmort, trees_ahead));
+        setup.fit(x.view(), one.view()).unwrap().model
+    };
+    assert_eq!(alone(None), alone(Some(0)));
+    assert_ne!(alone(None), alone(Some(4)));
     assert_eq!(
         fit(set(Algorithm::SingleTarget, None)),
         fit(set(Algorithm::SingleTarget, Some(0)))

@@ -14,7 +14,7 @@ use super::options::BoostingOptions;
 use super::params::BoostingParams;
 use crate::bins::Bins;
 use crate::error::EnsembleError;
-use crate::projection::OutputProjection;
+use crate::projection::{OutputProjection, ProjectionScope};
 use crate::sampling::max_features::MaxFeatures;
 use crate::scaling::OutputScaling;
 use conflicts::check_softmax;
@@ -169,12 +169,19 @@ impl Resolved {
         self.second_order.is_some() && self.projection.is_none()
     }
 
-    /// Sets the defaults that depend on the numbers of samples and features: the size of trees, and how many grow ahead.
-    pub(super) fn for_data(mut self, n_samples: usize, n_features: usize) -> Self {
-        let differ = self.subsample < 1.0 || self.max_features.resolve(n_features) < n_features;
+    /// Returns true if each tree grows on a projection of its own.
+    pub(super) fn has_projection_per_tree(&self) -> bool {
+        let projection = self.projection.as_ref();
+        projection.is_some_and(|projection| projection.scope == ProjectionScope::Tree)
+    }
+
+    /// Sets the defaults that depend on the sizes of the data: that of trees, and how many grow ahead.
+    pub(super) fn for_data(mut self, n_samples: usize, n_features: usize, n_outputs: usize) -> Self {
+        let draws_features = self.max_features.resolve(n_features) < n_features;
+        let differ = self.subsample < 1.0 || draws_features || self.has_projection_per_tree();
         let default = match self.algorithm {
             Algorithm::SingleTarget => 0,
-            _ if !differ => 0,
+            _ if n_outputs * self.loss.n_levels() == 1 || !differ => 0,
             _ => ((MOST_MOVED / self.learning_rate) as usize).min(MOST_AHEAD),
         };
         self.trees_ahead = Some(self.trees_ahead.unwrap_or(default));

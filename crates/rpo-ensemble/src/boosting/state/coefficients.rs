@@ -45,39 +45,6 @@ impl Coefficients {
         Ok(Self::Sparse((0..q).map(component).collect()))
     }
 
-    /// Returns the components of several projections, one after the other.
-    pub(in crate::boosting) fn stacked(all: &[Self]) -> Self {
-        let sparse = all.iter().map(|phi| match phi {
-            Self::Sparse(components) => Some(&components[..]),
-            _ => None,
-        });
-        if let Some(components) = sparse.collect::<Option<Vec<_>>>() {
-            return Self::Sparse(components.concat());
-        }
-        let n_outputs = all.iter().find_map(|phi| match phi {
-            Self::Dense { n_outputs, .. } => Some(*n_outputs),
-            _ => None,
-        });
-        let (n_outputs, mut stack) = (n_outputs.unwrap_or(0), Vec::new());
-        for phi in all {
-            match phi {
-                Self::Dense { phi, .. } => stack.extend_from_slice(phi),
-                Self::Sparse(components) => {
-                    for component in components {
-                        let first = stack.len();
-                        stack.resize(first + n_outputs, 0.0);
-                        component.iter().for_each(|&(j, c)| stack[first + j as usize] = c);
-                    }
-                }
-                Self::Identity { .. } | Self::Diagonal(_) => unreachable!("are not drawn"),
-            }
-        }
-        Self::Dense {
-            phi: stack,
-            n_outputs,
-        }
-    }
-
     /// Returns the number of components q.
     pub(in crate::boosting) fn n_components(&self) -> usize {
         match self {

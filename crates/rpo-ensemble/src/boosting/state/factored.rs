@@ -87,7 +87,7 @@ impl<'a> FactoredResiduals<'a> {
             self.update(leaves, update);
         }
         // The square loss has the second derivative 1.
-        if let Some(next) = pass.next {
+        for next in pass.next {
             self.project(next.phi, next.z);
         }
         self.loss

@@ -44,16 +44,7 @@ pub(in crate::boosting) fn choose<'a>(
         form => form,
     };
     let refuse = |form, needs| Err(EnsembleError::Form { form, needs });
-    // With gbmort, trees grow on the residuals and second derivatives of all outputs; those that grow ahead, while others
-    // are computed.
-    let n_targets = 1 + usize::from(params.ahead() > 0);
-    let residual = n_targets
-        * match (params.algorithm, params.second_order) {
-            (Algorithm::Gbmort, Some(splits)) if !splits.is_constant_for(outputs) => 2 * size_of::<f32>(),
-            (Algorithm::Gbmort, None) if !complete => 2 * size_of::<f32>(),
-            (Algorithm::Gbmort, _) => size_of::<f32>(),
-            _ => 0,
-        };
+    let residual = target_bytes(params, outputs).div_ceil(d.max(1));
     let check = |columns, bytes: usize| check_memory(params.memory_limit, n, columns, bytes + residual);
     match form {
         TrainingForm::Factored if !(is_sparse && complete) => refuse(
@@ -84,6 +75,29 @@ pub(in crate::boosting) fn choose<'a>(
             )))
         }
     }
+}
+
+/// Returns the size of the targets of a sample, on which trees grow: residuals and second derivatives of all outputs or
+/// of their projections. Those of trees that grow ahead are kept while the next are computed.
+fn target_bytes(params: &Resolved, outputs: &Outputs<'_>) -> usize {
+    let is_single = match params.second_order {
+        Some(splits) => splits.is_constant_for(outputs),
+        None => outputs.is_complete(),
+    };
+    let bytes = match (params.algorithm, is_single) {
+        (Algorithm::GbrtRpo, _) => size_of::<f32>() * 2 + size_of::<f64>(),
+        (_, true) => size_of::<f32>(),
+        (_, false) => size_of::<f32>() * 2,
+    };
+    let n_targets = match params.ahead() {
+        _ if params.algorithm == Algorithm::SingleTarget => 0,
+        0 => 1,
+        _ if !params.has_projection_per_tree() => 2,
+        g => 2 * g,
+    };
+    n_targets
+        .saturating_mul(n_components(params, outputs))
+        .saturating_mul(bytes)
 }
 
 /// Estimates the memory accesses of an average step on scores: three passes.

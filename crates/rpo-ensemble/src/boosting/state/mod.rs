@@ -61,14 +61,14 @@ impl Real for f32 {
     }
 }
 
-/// A pass over the training set: first applies an update, if any, then writes the target of the next tree, if there is
-/// one.
+/// A pass over the training set: first applies an update, if any, then writes the targets of the next trees, if there
+/// are any.
 pub(super) struct Pass<'s, T> {
     pub(super) update: Option<(&'s LeafIndex, &'s StepUpdate)>,
-    pub(super) next: Option<Projected<'s, T>>,
+    pub(super) next: Vec<Projected<'s, T>>,
 }
 
-/// The residual projected for the next tree (n x q), and second derivatives if they are requested.
+/// The residual projected for a tree (n x q), and second derivatives if they are requested.
 pub(super) struct Projected<'s, T> {
     pub(super) phi: &'s Coefficients,
     pub(super) z: &'s mut [T],
@@ -76,39 +76,30 @@ pub(super) struct Projected<'s, T> {
     pub(super) curvature: Option<(&'s Coefficients, &'s mut [f32])>,
 }
 
-/// The coefficients of the next tree, and the buffers written for it in chunks of rows, empty if nothing is written.
+/// The coefficients of the next trees, and the buffers written for them in chunks of rows.
 struct Chunks<'s, T> {
-    phi: Option<&'s Coefficients>,
-    squares: Option<&'s Coefficients>,
-    /// z and second derivatives.
-    parts: Vec<(&'s mut [T], &'s mut [f32])>,
+    /// φ and, if second derivatives are requested, its squares.
+    projections: Vec<(&'s Coefficients, Option<&'s Coefficients>)>,
+    /// z and second derivatives, by chunk, then by projection.
+    parts: Vec<Vec<(&'s mut [T], &'s mut [f32])>>,
 }
 
 impl<'s, T> Chunks<'s, T> {
-    fn new(next: Option<Projected<'s, T>>, n_rows: usize, rows: usize) -> Self {
-        let n_chunks = n_rows.div_ceil(rows);
-        let Some(Projected { phi, z, curvature }) = next else {
-            return Self {
-                phi: None,
-                squares: None,
-                parts: (0..n_chunks).map(|_| Default::default()).collect(),
+    fn new(next: Vec<Projected<'s, T>>, n_rows: usize, rows: usize) -> Self {
+        let parts = (0..n_rows.div_ceil(rows)).map(|_| Vec::with_capacity(next.len()));
+        let (mut projections, mut parts) = (Vec::with_capacity(next.len()), parts.collect::<Vec<_>>());
+        for Projected { phi, z, curvature } in next {
+            let size = rows * phi.n_components();
+            let (squares, mut h) = match curvature {
+                Some((squares, h)) => (Some(squares), h.chunks_mut(size)),
+                None => (None, [].chunks_mut(size)),
             };
-        };
-        let size = rows * phi.n_components();
-        let (squares, mut h) = match curvature {
-            Some((squares, h)) => (Some(squares), h.chunks_mut(size)),
-            None => (None, [].chunks_mut(size)),
-        };
-        let parts = z.chunks_mut(size).map(|z| (z, h.next().unwrap_or_default()));
-        Self {
-            phi: Some(phi),
-            squares,
-            parts: parts.collect(),
+            projections.push((phi, squares));
+            for (part, z) in parts.iter_mut().zip(z.chunks_mut(size)) {
+                part.push((z, h.next().unwrap_or_default()));
+            }
         }
-    }
-
-    fn n_components(&self) -> usize {
-        self.phi.map_or(0, Coefficients::n_components)
+        Self { projections, parts }
     }
 }
 

@@ -69,8 +69,11 @@ impl<'a> OddsState<'a> {
         let (n_rows, d) = (self.outputs.n_rows(), self.outputs.n_outputs());
         let together = rows_together(n_rows);
         let next = Chunks::new(pass.next, n_rows, together);
-        let (squares, q) = (next.squares, next.n_components());
-        let projector = next.phi.map(|phi| (phi, Projector::new(phi, squares)));
+        let projections = next.projections.into_iter();
+        let projectors: Vec<_> = projections
+            .map(|(phi, squares)| (phi, squares.is_some(), Projector::new(phi, squares)))
+            .collect();
+        let most = projectors.iter().map(|(phi, ..)| phi.n_components()).max();
         if let Some((leaves, update)) = pass.update {
             self.set_factors(leaves.n_leaves, update);
         }
@@ -80,50 +83,56 @@ impl<'a> OddsState<'a> {
         let (labels, weights) = (self.labels.view(), self.outputs.weights);
         let width = self.odds.width();
         let chunks = self.odds.all_mut().par_chunks_mut(together * width);
-        let losses = chunks.zip(next.parts).enumerate().map(|(chunk, (odds, (z, h)))| {
-            let mut p = PaddedRows::filled(0.0, d, 1);
-            let (mut of_labels, mut of_p, mut second) = (vec![0.0; q], vec![0.0; q], vec![0.0; q]);
-            let (stay, labels, projector) = (&stay, &labels, &projector);
-            vectorized(
-                #[inline(always)]
-                move || {
-                    let (p, mut sum) = (p.all_mut(), 0.0);
-                    for (i, odds) in odds.chunks_exact_mut(width).enumerate() {
-                        let row = chunk * together + i;
-                        let factor = match update {
-                            Some((leaf_of, factors)) => factors.row(leaf_of[row] as usize),
-                            None => stay.row(0),
-                        };
-                        if projector.is_none() && !with_loss {
-                            scale(odds, factor);
-                            continue;
+        let losses = chunks
+            .zip(next.parts)
+            .enumerate()
+            .map(|(chunk, (odds, mut parts))| {
+                let mut p = PaddedRows::filled(0.0, d, 1);
+                let zeros = || vec![0.0; most.unwrap_or(0)];
+                let (mut of_labels, mut of_p, mut second) = (zeros(), zeros(), zeros());
+                let (stay, labels, projectors) = (&stay, &labels, &projectors);
+                vectorized(
+                    #[inline(always)]
+                    move || {
+                        let (p, mut sum) = (p.all_mut(), 0.0);
+                        for (i, odds) in odds.chunks_exact_mut(width).enumerate() {
+                            let row = chunk * together + i;
+                            let factor = match update {
+                                Some((leaf_of, factors)) => factors.row(leaf_of[row] as usize),
+                                None => stay.row(0),
+                            };
+                            if projectors.is_empty() && !with_loss {
+                                scale(odds, factor);
+                                continue;
+                            }
+                            let mut loss = match with_loss {
+                                true => multiply::<true>(odds, factor, p),
+                                false => multiply::<false>(odds, factor, p),
+                            };
+                            let (ones, values) = csr_row(labels, row);
+                            if with_loss {
+                                loss -= sum_of_logarithms(odds, ones);
+                                sum += f64::from(weights[row]) * loss;
+                            }
+                            for ((phi, is_second, projector), (z, h)) in projectors.iter().zip(&mut parts) {
+                                let q = phi.n_components();
+                                let (of_labels, of_p, second) =
+                                    (&mut of_labels[..q], &mut of_p[..q], &mut second[..q]);
+                                phi.project_sparse(ones, values, of_labels);
+                                projector.project(p, of_p, second);
+                                let z = z[i * q..][..q].iter_mut();
+                                for (z, (y, p)) in z.zip(of_labels.iter().zip(&*of_p)) {
+                                    *z = Z::from_f64(2.0 * (y - p));
+                                }
+                                if *is_second {
+                                    write(&mut h[i * q..][..q], second);
+                                }
+                            }
                         }
-                        let mut loss = match with_loss {
-                            true => multiply::<true>(odds, factor, p),
-                            false => multiply::<false>(odds, factor, p),
-                        };
-                        let (ones, values) = csr_row(labels, row);
-                        if with_loss {
-                            loss -= sum_of_logarithms(odds, ones);
-                            sum += f64::from(weights[row]) * loss;
-                        }
-                        let Some((phi, projector)) = projector else {
-                            continue;
-                        };
-                        phi.project_sparse(ones, values, &mut of_labels);
-                        projector.project(p, &mut of_p, &mut second);
-                        let z = z[i * q..][..q].iter_mut();
-                        for (z, (y, p)) in z.zip(of_labels.iter().zip(&of_p)) {
-                            *z = Z::from_f64(2.0 * (y - p));
-                        }
-                        if squares.is_some() {
-                            write(&mut h[i * q..][..q], &second);
-                        }
-                    }
-                    sum
-                },
-            )
-        });
+                        sum
+                    },
+                )
+            });
         losses.collect::<Vec<f64>>().iter().sum()
     }
 

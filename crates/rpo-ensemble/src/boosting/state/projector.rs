@@ -29,16 +29,15 @@ impl<'s> Projector<'s> {
         }
     }
 
-    /// Projects the probabilities of a sample, padded with any finite numbers; they may be overwritten. Writes one
-    /// number per component; second derivatives only if squares were given. For loops that run inside
+    /// Projects the probabilities of a sample, padded with any finite numbers. Writes one number per component; second
+    /// derivatives only if squares were given. For loops that run inside
     /// [`vectorized`](rpo_core::vectorized).
     #[inline(always)]
-    pub(super) fn project(&self, p: &mut [f32], of_p: &mut [f64], of_second: &mut [f64]) {
+    pub(super) fn project(&self, p: &[f32], of_p: &mut [f64], of_second: &mut [f64]) {
         let Some((phi, squares)) = &self.rows else {
-            project(self.phi, p, of_p);
+            project(self.phi, p, |p| p, of_p);
             if let Some(squares) = self.squares {
-                p.iter_mut().for_each(|p| *p = second_derivative(*p));
-                project(squares, p, of_second);
+                project(squares, p, second_derivative, of_second);
             }
             return;
         };
@@ -58,25 +57,25 @@ fn second_derivative(p: f32) -> f32 {
     4.0 * p * (1.0 - p)
 }
 
-/// Computes coefficients that are not dense times a row.
+/// Computes coefficients that are not dense times f(p).
 #[inline(always)]
-fn project(coefficients: &Coefficients, row: &[f32], out: &mut [f64]) {
+fn project(coefficients: &Coefficients, p: &[f32], f: impl Fn(f32) -> f32, out: &mut [f64]) {
     match coefficients {
         Coefficients::Dense { .. } => unreachable!("dense coefficients are projected by padded rows"),
         Coefficients::Sparse(components) => {
             for (out, component) in out.iter_mut().zip(components) {
                 let terms = component
                     .iter()
-                    .map(|&(j, c)| f64::from(row[j as usize]) * f64::from(c));
+                    .map(|&(j, c)| f64::from(f(p[j as usize])) * f64::from(c));
                 *out = terms.sum();
             }
         }
-        Coefficients::Identity { .. } => out.iter_mut().zip(row).for_each(|(o, &v)| *o = f64::from(v)),
+        Coefficients::Identity { .. } => out.iter_mut().zip(p).for_each(|(o, &p)| *o = f64::from(f(p))),
         Coefficients::Diagonal(diagonal) => {
-            let terms = row.iter().zip(diagonal);
+            let terms = p.iter().zip(diagonal);
             out.iter_mut()
                 .zip(terms)
-                .for_each(|(o, (&v, &c))| *o = f64::from(v) * f64::from(c));
+                .for_each(|(o, (&p, &c))| *o = f64::from(f(p)) * f64::from(c));
         }
     }
 }
@@ -138,9 +137,9 @@ mod tests {
                 let second: Vec<f64> = wide.iter().map(|p| 4.0 * p * (1.0 - p)).collect();
                 squares.project(&second, &mut expected_second);
                 for squares in [None, Some(&squares)] {
-                    let mut p = PaddedRows::repeat(&given, 1, 0.25);
+                    let p = PaddedRows::repeat(&given, 1, 0.25);
                     let (mut found, mut found_second) = (vec![0.0; q], vec![0.0; q]);
-                    Projector::new(&phi, squares).project(p.all_mut(), &mut found, &mut found_second);
+                    Projector::new(&phi, squares).project(p.row(0), &mut found, &mut found_second);
                     let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-4);
                     assert!(near(&found, &expected), "{phi:?}: {found:?} for {expected:?}");
                     if squares.is_some() {

@@ -153,11 +153,11 @@ impl<'a, T: Real> ScoreState<'a, T> {
             _ => (TASK / d).max(1),
         };
         let next = Chunks::new(pass.next, n_rows, size);
-        let (phi, squares, q) = (next.phi, next.squares, next.n_components());
+        let projections = &next.projections;
         let added = pass
             .update
             .map(|(leaves, update)| (&leaves.of_row, update.by_leaf(leaves.n_leaves, d)));
-        let keeps = phi.is_some() && d > 1 && n_rows * d <= KEPT;
+        let keeps = !projections.is_empty() && d > 1 && n_rows * d <= KEPT;
         let zeros = || (vec![0.0; n_rows * d], vec![0.0; n_rows * d]);
         let mut derived = keeps.then(|| self.derived.take().unwrap_or_else(zeros));
         let mut kept: Vec<_> = derived
@@ -172,7 +172,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
             .par_chunks_mut(size * d)
             .zip(losses.par_chunks_mut(size));
         tasks.zip(next.parts).zip(kept).enumerate().for_each(
-            |(task, (((scores, losses), (z, h)), mut kept))| {
+            |(task, (((scores, losses), mut parts), mut kept))| {
                 let mut tile = Tile::new(outputs, objective);
                 let tile_size = Tile::n_rows(d);
                 let tiles = scores.chunks_mut(tile_size * d).zip(losses.chunks_mut(tile_size));
@@ -182,7 +182,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
                     if let Some((leaf_of_row, added)) = &added {
                         add(scores, &leaf_of_row[rows.clone()], added);
                     }
-                    if phi.is_none() && !with_loss {
+                    if projections.is_empty() && !with_loss {
                         continue;
                     }
                     tile.load(rows.clone(), scores);
@@ -192,16 +192,22 @@ impl<'a, T: Real> ScoreState<'a, T> {
                             *loss = f64::from(weight) * of_cells.iter().sum::<f64>();
                         }
                     }
-                    let Some(phi) = phi else { continue };
-                    tile.derive(squares.is_some() || kept.is_some());
+                    if projections.is_empty() {
+                        continue;
+                    }
+                    let is_second = projections.iter().any(|(_, squares)| squares.is_some());
+                    tile.derive(is_second || kept.is_some());
                     if let Some((r, h)) = &mut kept {
                         window(r, i, tile_size * d).copy_from_slice(&tile.residual);
                         window(h, i, tile_size * d).copy_from_slice(&tile.curvature);
                     }
                     tile.weigh();
-                    phi.project_rows(&tile.residual, d, window(z, i, tile_size * q));
-                    if let Some(squares) = squares {
-                        squares.project_rows(&tile.curvature, d, window(h, i, tile_size * q));
+                    for ((phi, squares), (z, h)) in projections.iter().zip(&mut parts) {
+                        let size = tile_size * phi.n_components();
+                        phi.project_rows(&tile.residual, d, window(z, i, size));
+                        if let Some(squares) = squares {
+                            squares.project_rows(&tile.curvature, d, window(h, i, size));
+                        }
                     }
                 }
             },

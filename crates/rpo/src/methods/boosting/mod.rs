@@ -39,6 +39,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
                 PROJECTION[2],
                 "leaf_values",
                 "scale_outputs",
+                "trees_ahead",
                 "groups",
             ],
         ),
