@@ -209,7 +209,8 @@ pub struct BoostingParams {
     pub scale_outputs: OutputScaling,
     /// Number of trees that grow at the same time, ahead of their steps; 0 grows the tree of a step once the step before
     /// is made, as in the paper. By default 4 if several outputs share a tree, fewer with a learning rate above 0.1, and 0
-    /// above 0.4 or where nothing is drawn for a tree: neither samples nor features nor a projection.
+    /// above 0.4 or where nothing is drawn for a tree: neither samples nor features nor a projection. A custom
+    /// loss has 0, so that a residual that is no number is refused at once.
     ///
     /// With g, the trees of each g consecutive steps grow on the residuals before the g steps that come before these,
     /// while those are made. Leaf values and step lengths are always those of the current residuals, so that only the

@@ -5,7 +5,7 @@ use super::common::{Given, csr, labelled, on_threads, regression};
 use ndarray::{Array2, Axis};
 use rpo_core::{Matrix, TreeEnsemble};
 use rpo_ensemble::boosting::{
-    Algorithm, Boosted, BoostingOptions, BoostingParams, LossKind, StepValues, Stop,
+    Algorithm, Boosted, BoostingOptions, BoostingParams, LossKind, StepValues, Stop, TrainingForm,
 };
 use rpo_ensemble::{EnsembleError, MaxFeatures, ProjectionScope};
 use std::ops::ControlFlow;
@@ -175,7 +175,8 @@ fn models_may_end_anywhere() {
         let (x, y) = data(loss, 60);
         for algorithm in SHARED {
             let fit = |n| {
-                let setup = Setup::from(params(algorithm, loss, 3, n));
+                // The form that is chosen depends on the number of steps.
+                let setup = Setup::from(params(algorithm, loss, 3, n)).form(TrainingForm::Scores);
                 setup.fit(x.view(), y.view()).unwrap()
             };
             let whole = fit(10);
@@ -198,7 +199,7 @@ fn models_may_end_anywhere() {
                 );
                 // But for the rounding of stored steps.
                 let rest = continued(
-                    &Setup::from(params(algorithm, loss, 3, 10 - n)),
+                    &Setup::from(params(algorithm, loss, 3, 10 - n)).form(TrainingForm::Scores),
                     &start.model,
                     &x,
                     &y,

@@ -431,6 +431,7 @@ fn two_outputs_of_a_group_are_a_label() {
         max_leaves: Some(3),
         bins: Bins::Exact,
         max_features: MaxFeatures::All,
+        trees_ahead: Some(0),
         ..BoostingParams::from(Algorithm::Gbmort)
     };
     let label = try_fit(params(LossKind::Logistic), &x, &y).unwrap();

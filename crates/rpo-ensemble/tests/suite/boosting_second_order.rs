@@ -20,6 +20,7 @@ fn second_order(algorithm: Algorithm, loss: LossKind) -> BoostingParams {
         leaf_l2: Some(1.0),
         subsample: Some(1.0),
         max_features: MaxFeatures::All,
+        trees_ahead: Some(0),
         scale_outputs: OutputScaling::None,
         ..BoostingParams::from(algorithm)
     }
@@ -654,6 +655,7 @@ fn check_defaults(x: &Array2<f32>, y: &Array2<f32>, of_labels: (f64, f64)) {
                 max_features: MaxFeatures::All,
                 scale_outputs: OutputScaling::None,
                 bins: Bins::Exact,
+                trees_ahead: Some(0),
                 ..default
             };
             let paper = BoostingParams {

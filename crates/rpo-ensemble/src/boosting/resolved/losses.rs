@@ -97,6 +97,10 @@ impl LossChoice {
         self.kinds.contains(&kind)
     }
 
+    pub(super) fn is_custom(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
     /// Returns true if the scores of all outputs are logarithms of means.
     pub(super) fn has_log_link(&self) -> bool {
         let is_log = |kind: &LossKind| matches!(kind, LossKind::Poisson | LossKind::Tweedie);

@@ -181,7 +181,7 @@ impl Resolved {
         let differ = self.subsample < 1.0 || draws_features || self.has_projection_per_tree();
         let default = match self.algorithm {
             Algorithm::SingleTarget => 0,
-            _ if n_outputs * self.loss.n_levels() == 1 || !differ => 0,
+            _ if n_outputs * self.loss.n_levels() == 1 || !differ || self.loss.is_custom() => 0,
             _ => ((MOST_MOVED / self.learning_rate) as usize).min(MOST_AHEAD),
         };
         self.trees_ahead = Some(self.trees_ahead.unwrap_or(default));

@@ -77,8 +77,9 @@ pub(in crate::boosting) fn choose<'a>(
     }
 }
 
-/// Returns the size of the targets of a sample, on which trees grow: residuals and second derivatives of all outputs or
-/// of their projections. Those of trees that grow ahead are kept while the next are computed.
+/// Returns the size of the targets of a sample, on which trees grow: residuals and second derivatives of all outputs, or of
+/// the projections of trees ahead, which are kept while the next are computed. More components than outputs are checked
+/// when they are drawn.
 fn target_bytes(params: &Resolved, outputs: &Outputs<'_>) -> usize {
     let is_single = match params.second_order {
         Some(splits) => splits.is_constant_for(outputs),
@@ -89,15 +90,15 @@ fn target_bytes(params: &Resolved, outputs: &Outputs<'_>) -> usize {
         (_, true) => size_of::<f32>(),
         (_, false) => size_of::<f32>() * 2,
     };
-    let n_targets = match params.ahead() {
-        _ if params.algorithm == Algorithm::SingleTarget => 0,
-        0 => 1,
-        _ if !params.has_projection_per_tree() => 2,
-        g => 2 * g,
+    let n_targets = match (params.algorithm, params.ahead()) {
+        (Algorithm::SingleTarget, _) => 0,
+        (Algorithm::Gbmort, 0) => 1,
+        (_, 0) => 0,
+        (_, g) if params.has_projection_per_tree() => 2 * g,
+        _ => 2,
     };
-    n_targets
-        .saturating_mul(n_components(params, outputs))
-        .saturating_mul(bytes)
+    let n_components = n_components(params, outputs).min(outputs.n_outputs());
+    n_targets * n_components * bytes
 }
 
 /// Estimates the memory accesses of an average step on scores: three passes.

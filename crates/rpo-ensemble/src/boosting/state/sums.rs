@@ -148,7 +148,11 @@ impl LeafSums {
 
     /// Returns one penalized Newton step per leaf and output.
     fn newton_by_leaf(&self, rules: &[StepRule]) -> Array2<f64> {
-        let step = |&r: &f64, &h: &f64, rule: &StepRule| limit(rule.penalty.value(r, h), rule.largest, 1.0);
+        let step = |&r: &f64, &h: &f64, rule: &StepRule| match r.is_finite() && h.is_finite() {
+            true => limit(rule.penalty.value(r, h), rule.largest, 1.0),
+            // Of a custom loss: the step is refused.
+            false => f64::NAN,
+        };
         Zip::from(&self.residual)
             .and(&self.curvature)
             .and_broadcast(ArrayView1::from(rules))
