@@ -84,7 +84,10 @@ impl Trees<'_> {
         steps: Range<usize>,
         seed: Seed,
     ) -> Result<VecDeque<GrownTree>, EnsembleError> {
-        if !steps.is_empty() && !targets.iter().all(Target::is_finite) {
+        if steps.is_empty() {
+            return Ok(VecDeque::new());
+        }
+        if !targets.iter().all(Target::is_finite) {
             return Err(EnsembleError::Diverged { step: steps.start });
         }
         let are_enough = steps.len() >= rayon::current_num_threads();
