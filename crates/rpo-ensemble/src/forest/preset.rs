@@ -4,7 +4,7 @@ use super::choices::{CriterionKind, Splitting};
 use super::params::ForestParams;
 use crate::sampling::max_features::MaxFeatures;
 
-/// A published method with the settings of its paper, as a starting point for [`ForestParams`].
+/// A published method with the settings of the experiments named below, as a starting point for [`ForestParams`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ForestPreset {
     /// Breiman's random forest (2001): bootstrap, best thresholds, ⌊√p⌋ features per node, fully grown trees; 100 trees, no
@@ -12,7 +12,8 @@ pub enum ForestPreset {
     #[default]
     RandomForest,
     /// Extra-Trees (Geurts, Ernst, Wehenkel 2006): no bootstrap, one random threshold per drawn feature
-    /// ([`ThresholdSearch::Random`](rpo_tree::splitter::ThresholdSearch::Random)), otherwise like the random forest.
+    /// ([`ThresholdSearch::Random`](rpo_tree::splitter::ThresholdSearch::Random)), otherwise like the random forest: ⌊√p⌋ features also for
+    /// numbers, for which the paper of 2006 has all.
     ExtraTrees,
     /// One fully grown CART tree (Breiman, Friedman, Olshen, Stone 1984, without pruning): no bootstrap, best thresholds,
     /// all features.
@@ -20,8 +21,8 @@ pub enum ForestPreset {
     /// The baseline rf-cost of Daniels and Metaxas (*Addressing Imbalance in Multi-Label Classification Using
     /// Structured Hellinger Forests*, AAAI 2017, *Experiments and Results*), for
     /// [single targets](crate::SingleTargetParams): 50 trees grown by entropy on 75 % of the samples and features, all of
-    /// these features searched at each node, leaves of at least 3 samples. It is made cost-sensitive by its decision thresholds: [`thresholds`](crate::thresholds) on
-    /// out-of-bag scores.
+    /// these features searched at each node, leaves of at least 3 samples. It is made cost-sensitive by its decision
+    /// thresholds: [`thresholds`](crate::thresholds) on out-of-bag scores.
     RfCost,
 }
 
