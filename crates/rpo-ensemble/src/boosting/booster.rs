@@ -4,7 +4,10 @@ use super::choices::Algorithm;
 use super::features::Features;
 use super::loss::Objective;
 use super::resolved::Resolved;
-use super::state::{Coefficients, LeafIndex, Outputs, Pass, State, StepUpdate, choose, keep_largest, narrow};
+use super::state::{
+    Coefficients, LeafIndex, Outputs, Pass, State, StepUpdate, check_memory, choose, keep_largest, narrow,
+    target_bytes,
+};
 use super::step::{BoostingStep, StepValues};
 use super::target::{ProjectedBy, Target};
 use super::trees::{GrownTree, Trees};
@@ -109,6 +112,17 @@ impl<'a> Booster<'a> {
     /// Computes the targets of the trees of some steps. Must be called before the first step.
     pub(super) fn prepare(&mut self, steps: Range<usize>) -> Result<(), EnsembleError> {
         let phis = self.coefficients_of(steps)?;
+        if self.params.projection.is_some() && self.params.ahead() > 0 {
+            // Of the trees that grow, and of those after them.
+            let n_components = phis.iter().map(Coefficients::n_components).sum::<usize>();
+            let (limit, bytes) = (self.params.memory_limit, target_bytes(self.params, self.outputs));
+            check_memory(
+                limit,
+                self.outputs.n_rows(),
+                n_components.saturating_mul(2),
+                bytes,
+            )?;
+        }
         self.pass(None, &phis);
         Ok(())
     }
@@ -119,10 +133,7 @@ impl<'a> Booster<'a> {
             params: self.params,
             features: self.features,
             weights: self.outputs.weights,
-            in_turn: match self.only {
-                None => self.params.ahead() == 0,
-                Some(only) => only.n_outputs == 1,
-            },
+            in_turn: self.only.is_none_or(|only| only.n_outputs == 1),
         }
     }
 
@@ -267,7 +278,7 @@ impl<'a> Booster<'a> {
         &self,
         mut steps: Range<usize>,
     ) -> Result<Vec<Coefficients>, EnsembleError> {
-        if !self.params.has_projection_per_tree() {
+        if !self.params.draws_projections {
             steps.end = steps.end.min(steps.start + 1);
         }
         steps.map(|step| self.coefficients(step)).collect()

@@ -31,7 +31,8 @@ impl CheckParams for BoostingParams {
 /// the next [trees](BoostingParams::trees_ahead) grow; within a step, the work on samples and outputs runs in parallel.
 ///
 /// Memory beside the model: the coded features, the training scores in their [form](super::TrainingForm), and the
-/// targets of trees, one number or two for each sample and component; twice as many for trees ahead.
+/// targets of trees, one number or two for each sample and component. With g trees ahead, there are 2 g targets if each tree
+/// has a projection of its own and 2 otherwise, and the leaf of each sample in up to 2 g trees.
 ///
 /// Errors beside those of data and parameters: infinite values, targets that the loss refuses, outputs without any
 /// target, scores beyond the memory limit; weights that are negative or not finite, an empty validation set, or a model

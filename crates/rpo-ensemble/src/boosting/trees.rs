@@ -39,7 +39,7 @@ pub(super) struct Trees<'t> {
     pub(super) features: &'t Features<'t>,
     /// One weight per sample.
     pub(super) weights: &'t [f32],
-    /// Whether all trees of the model grow one after the other.
+    /// Whether all trees grow one after the other, unless they [grow ahead](Self::grow_ahead).
     pub(super) in_turn: bool,
 }
 

@@ -8,6 +8,7 @@ use rpo_ensemble::boosting::{
     Algorithm, Boosted, BoostingOptions, BoostingParams, LossKind, StepValues, Stop, TrainingForm,
 };
 use rpo_ensemble::{EnsembleError, MaxFeatures, ProjectionScope};
+use rpo_projections::ProjectionKind;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -267,6 +268,12 @@ fn the_default_depends_on_rate_and_draws() {
         ..all(trees_ahead)
     };
     assert_eq!(fit(projected(None)), fit(projected(Some(4))));
+    // Which draws nothing.
+    let identity = |trees_ahead| BoostingParams {
+        projection: Some(ProjectionKind::Identity.into()),
+        ..projected(trees_ahead)
+    };
+    assert_eq!(fit(identity(None)), fit(identity(Some(0))));
     let one: Matrix = y
         .view()
         .to_dense(usize::MAX)

@@ -756,6 +756,26 @@ fn training_beyond_the_budget_is_refused() {
         let found = params.fit_with((&x).into(), (&y).into(), options);
         assert_eq!(found.is_ok(), is_enough, "{limit} bytes");
     }
+    // Trees ahead have two targets for each, of 4 bytes per sample.
+    let ahead = |limit| {
+        let (wide, params) = (
+            csr(&Array2::<f32>::eye(50)),
+            BoostingParams {
+                iterations: 2,
+                ..BoostingParams::from(Algorithm::GbrtRelabelRpo)
+            },
+        );
+        let options = BoostingOptions {
+            training_form: TrainingForm::Factored,
+            memory_limit: Some(limit),
+            ..Default::default()
+        };
+        params
+            .fit_with((&x).into(), MatrixView::Sparse(wide.view()), options)
+            .is_ok()
+    };
+    let bytes = 50 * 2 * 2 * 4;
+    assert!(ahead(bytes) && !ahead(bytes - 1));
     // The square loss on sparse outputs needs no n x d array.
     let params = BoostingParams {
         iterations: 3,

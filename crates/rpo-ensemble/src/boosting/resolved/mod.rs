@@ -21,6 +21,7 @@ use conflicts::check_softmax;
 use losses::LossChoice;
 use projection::projection;
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Domain, ParameterError, Seed};
+use rpo_projections::ProjectionKind;
 use rpo_tree::criterion::LeafPenalty;
 use rpo_tree::{CheckParams, GrowParams};
 use second_order::{check_no_penalty, penalties};
@@ -32,7 +33,7 @@ const FEW_LABELS: usize = 4;
 /// Largest number of trees that grow ahead by default.
 const MOST_AHEAD: usize = 4;
 
-/// Largest part of the residuals by which the steps that a tree does not know may move the scores, by default.
+/// Largest product of the number of trees ahead and the learning rate, by default; a tree lacks up to twice as many steps.
 const MOST_MOVED: f64 = 0.4;
 
 /// Checked parameters with their defaults filled in.
@@ -61,6 +62,8 @@ pub(super) struct Resolved {
     /// Number of trees that grow ahead of their steps, if it is given or [known](Self::for_data).
     pub(super) trees_ahead: Option<usize>,
     pub(super) projection: Option<OutputProjection>,
+    /// True if each tree grows on a projection of its own.
+    pub(super) draws_projections: bool,
     pub(super) training_form: TrainingForm,
     /// True if the training loss is requested, which costs up to a fifth of the time of a fit.
     pub(super) with_loss: bool,
@@ -116,6 +119,12 @@ impl Resolved {
         } else {
             None
         };
+        let projection = projection(params, options.projection.as_ref())?;
+        let is_same =
+            options.projection.is_none() && params.projection == Some(ProjectionKind::Identity.into());
+        let is_per_tree = projection
+            .as_ref()
+            .is_some_and(|projection| projection.scope == ProjectionScope::Tree);
         let resolved = Self {
             algorithm: params.algorithm,
             iterations: params.iterations,
@@ -136,7 +145,8 @@ impl Resolved {
             min_category_count: params.min_category_count,
             leaf_values: params.leaf_values,
             trees_ahead: params.trees_ahead,
-            projection: projection(params, options.projection.as_ref())?,
+            projection,
+            draws_projections: is_per_tree && !is_same,
             training_form: options.training_form,
             with_loss: options.history.is_some(),
             memory_limit: options.memory_limit.unwrap_or(DEFAULT_MEMORY_LIMIT),
@@ -169,16 +179,10 @@ impl Resolved {
         self.second_order.is_some() && self.projection.is_none()
     }
 
-    /// Returns true if each tree grows on a projection of its own.
-    pub(super) fn has_projection_per_tree(&self) -> bool {
-        let projection = self.projection.as_ref();
-        projection.is_some_and(|projection| projection.scope == ProjectionScope::Tree)
-    }
-
     /// Sets the defaults that depend on the sizes of the data: that of trees, and how many grow ahead.
     pub(super) fn for_data(mut self, n_samples: usize, n_features: usize, n_outputs: usize) -> Self {
         let draws_features = self.max_features.resolve(n_features) < n_features;
-        let differ = self.subsample < 1.0 || draws_features || self.has_projection_per_tree();
+        let differ = self.subsample < 1.0 || draws_features || self.draws_projections;
         let default = match self.algorithm {
             Algorithm::SingleTarget => 0,
             _ if n_outputs * self.loss.n_levels() == 1 || !differ || self.loss.is_custom() => 0,

@@ -44,7 +44,13 @@ pub(in crate::boosting) fn choose<'a>(
         form => form,
     };
     let refuse = |form, needs| Err(EnsembleError::Form { form, needs });
-    let residual = target_bytes(params, outputs).div_ceil(d.max(1));
+    // With gbmort, trees grow on the residuals and second derivatives of all outputs; those that grow ahead, while others
+    // are computed.
+    let residual = match (params.algorithm, params.ahead()) {
+        (Algorithm::Gbmort, 0) => target_bytes(params, outputs),
+        (Algorithm::Gbmort, _) => 2 * target_bytes(params, outputs),
+        _ => 0,
+    };
     let check = |columns, bytes: usize| check_memory(params.memory_limit, n, columns, bytes + residual);
     match form {
         TrainingForm::Factored if !(is_sparse && complete) => refuse(
@@ -77,28 +83,18 @@ pub(in crate::boosting) fn choose<'a>(
     }
 }
 
-/// Returns the size of the targets of a sample, on which trees grow: residuals and second derivatives of all outputs, or of
-/// the projections of trees ahead, which are kept while the next are computed. More components than outputs are checked
-/// when they are drawn.
-fn target_bytes(params: &Resolved, outputs: &Outputs<'_>) -> usize {
+/// Returns the size of the target of a tree for each sample and component: a residual, and a second derivative if there are
+/// several.
+pub(in crate::boosting) fn target_bytes(params: &Resolved, outputs: &Outputs<'_>) -> usize {
     let is_single = match params.second_order {
         Some(splits) => splits.is_constant_for(outputs),
         None => outputs.is_complete(),
     };
-    let bytes = match (params.algorithm, is_single) {
-        (Algorithm::GbrtRpo, _) => size_of::<f32>() * 2 + size_of::<f64>(),
+    match (params.algorithm, is_single) {
+        (Algorithm::GbrtRpo, _) => 2 * size_of::<f32>() + size_of::<f64>(),
         (_, true) => size_of::<f32>(),
-        (_, false) => size_of::<f32>() * 2,
-    };
-    let n_targets = match (params.algorithm, params.ahead()) {
-        (Algorithm::SingleTarget, _) => 0,
-        (Algorithm::Gbmort, 0) => 1,
-        (_, 0) => 0,
-        (_, g) if params.has_projection_per_tree() => 2 * g,
-        _ => 2,
-    };
-    let n_components = n_components(params, outputs).min(outputs.n_outputs());
-    n_targets * n_components * bytes
+        (_, false) => 2 * size_of::<f32>(),
+    }
 }
 
 /// Estimates the memory accesses of an average step on scores: three passes.

@@ -21,7 +21,7 @@ mod sums;
 mod update;
 
 pub(super) use coefficients::Coefficients;
-pub(super) use form::choose;
+pub(super) use form::{choose, target_bytes};
 pub(super) use leaf_index::LeafIndex;
 pub(super) use outputs::{Column, Outputs, check_memory};
 pub(super) use update::{StepUpdate, keep_largest, narrow};
