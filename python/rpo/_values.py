@@ -46,10 +46,10 @@ def outputs_of_model(model: _native.Model, Y: Any) -> tuple[Any, list[str] | Non
         if sorted(given) != sorted(names):
             raise ValueError(f"Y has the columns {shortened(given)}; the targets of the model are {shortened(names)}")
         y = y[:, [given.index(name) for name in names]]
-    parts = []
+    parts, classes = [], model.classes
     for values, name, kind in zip(y.T, names, kinds, strict=True):
         if kind is str:
-            parts.append(_of_classes(values, name, model.classes[name]))
+            parts.append(_of_classes(values, name, classes[name]))
         else:
             parts.append((_of_labels if kind is bool else _of_numbers)(values, name).reshape(-1, 1))
     return np.hstack(parts), model.target_names

@@ -1,8 +1,8 @@
 //! Forests as linfa estimators (crate feature `linfa`).
 //!
-//! [`ForestParams`] implements [`Fit`] for datasets of dense `f32` features and outputs, with sample weights, and [`Forest`] implements
-//! `Predict`. Traits of this crate have methods of the same names that take matrices, so call linfa's methods through
-//! their trait:
+//! [`ForestParams`] implements [`Fit`] for datasets of dense `f32` features and outputs, with sample weights, and
+//! [`Forest`] implements `Predict`. Traits of this crate have methods of the same names that take matrices, so call
+//! linfa's methods through their trait:
 //!
 //! ```
 //! use linfa::Dataset;

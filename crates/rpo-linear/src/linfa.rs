@@ -79,8 +79,8 @@ fn unweighted(weights: Option<&[f32]>) -> Result<LabelEmbeddingOptions<'static>,
     if weights.is_some_and(|weights| weights.iter().any(|weight| *weight != weights[0])) {
         let refused = ParameterError::conflict(
             "weights",
-            "of samples",
-            "label embeddings count all samples alike",
+            "unequal",
+            "is not for label embeddings, which count all samples alike",
         );
         return Err(LinearError::from(refused).into());
     }

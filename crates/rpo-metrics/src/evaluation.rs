@@ -202,11 +202,8 @@ impl<'a> Evaluation<'a> {
         Domain::Count.check("k", k)?;
         let k = match self.scores {
             Predictions::TopK(top) => {
-                let held = top.k();
-                if k > held {
-                    return Err(MetricError::TopKTooShort { needed: k, held });
-                }
-                held
+                top.check_holds(k)?;
+                top.k()
             }
             Predictions::Dense(_) | Predictions::Sparse(_) => k.saturating_add(self.labels()?.most_missing()),
         };

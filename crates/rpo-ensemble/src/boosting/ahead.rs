@@ -12,14 +12,12 @@
 
 use super::booster::Booster;
 use super::step::BoostingStep;
+use super::stretch::StepOfGroup;
 use super::trees::GrownTree;
 use crate::error::EnsembleError;
 use rpo_tree::AxisRule;
 use std::collections::VecDeque;
 use std::ops::Range;
-
-/// A step, and the training loss after it, as a sum.
-pub(super) type Made = (BoostingStep<AxisRule>, f64);
 
 impl Booster<'_> {
     /// Applies the steps of a model to be continued to `last` steps, and prepares the next.
@@ -51,7 +49,7 @@ impl Booster<'_> {
         &mut self,
         step: usize,
         last: usize,
-        made: &mut Vec<Made>,
+        made: &mut Vec<StepOfGroup>,
     ) -> Result<(), EnsembleError> {
         let g = self.params.ahead();
         let grown = std::mem::take(&mut self.grown);
@@ -75,7 +73,7 @@ impl Booster<'_> {
         trees: VecDeque<GrownTree>,
         step: usize,
         after: Range<usize>,
-        made: &mut Vec<Made>,
+        made: &mut Vec<StepOfGroup>,
     ) -> Result<(), EnsembleError> {
         let n = trees.len();
         for (i, tree) in trees.into_iter().enumerate() {
@@ -84,13 +82,13 @@ impl Booster<'_> {
                 false => Vec::new(),
             };
             let made_step = self.step(tree, step + i, &next)?;
-            made.push((made_step, self.loss()));
+            made.push(vec![(made_step, self.loss())]);
         }
         Ok(())
     }
 }
 
 /// Returns the group of g steps from `first` on, in a fit that ends after `last` steps.
-fn following(first: usize, g: usize, last: usize) -> Range<usize> {
+pub(super) fn following(first: usize, g: usize, last: usize) -> Range<usize> {
     first.min(last)..last.min(first + g)
 }

@@ -1,5 +1,6 @@
 //! The boosting loop of one model: projects the residual, grows a tree, computes the step and applies it.
 
+use super::ahead::following;
 use super::choices::Algorithm;
 use super::features::Features;
 use super::loss::Objective;
@@ -109,8 +110,11 @@ impl<'a> Booster<'a> {
         self.loss
     }
 
-    /// Computes the targets of the trees of some steps. Must be called before the first step.
+    /// Computes the targets of the trees of some steps, if there are any. Must be called before the first step.
     pub(super) fn prepare(&mut self, steps: Range<usize>) -> Result<(), EnsembleError> {
+        if steps.is_empty() {
+            return Ok(());
+        }
         let phis = self.coefficients_of(steps)?;
         if self.params.projection.is_some() && self.params.ahead() > 0 {
             // Of the trees that grow, and of those after them.
@@ -137,12 +141,12 @@ impl<'a> Booster<'a> {
         }
     }
 
-    /// Makes a step of each booster of a group that shares parameters, features and samples. Prepares the next step
-    /// unless this is the last.
+    /// Makes a step of each booster of a group that shares parameters, features and samples, in a fit that ends after
+    /// `last` steps. Prepares the next step, if there is one.
     pub(super) fn step_together(
         group: &mut [Self],
         step: usize,
-        is_last: bool,
+        last: usize,
     ) -> Result<Vec<BoostingStep<AxisRule>>, EnsembleError> {
         let drawn = group.first_mut().and_then(|first| first.rows.take());
         let Some(first) = group.first() else {
@@ -156,14 +160,14 @@ impl<'a> Booster<'a> {
         let targets: Vec<_> = targets.collect();
         let rows_of = |step| trees.rows(step_seed(first.params.seed, step));
         let rows = drawn.unwrap_or_else(|| rows_of(step));
-        let next =
-            |booster: &Self| booster.coefficients_of(step + 1..if is_last { step + 1 } else { step + 2 });
+        let next_step = following(step + 1, 1, last);
+        let next = |booster: &Self| booster.coefficients_of(next_step.clone());
         let (grown, (next, next_rows)) = rayon::join(
             // All trees grow on the same samples, so they share a pass over their roots.
             || trees.grow(&targets, &rows),
             || {
                 let next = group.iter().map(next).collect::<Result<Vec<_>, EnsembleError>>();
-                (next, (!is_last).then(|| rows_of(step + 1)))
+                (next, next_step.clone().next().map(rows_of))
             },
         );
         group[0].rows = next_rows;

@@ -20,8 +20,11 @@ pub(super) struct Stretch {
     pub(super) error: Option<EnsembleError>,
 }
 
-/// The steps that a group made, with the loss of each booster after each step, and the error that ended them.
-type OfGroup = (Vec<Vec<(BoostingStep<AxisRule>, f64)>>, Option<EnsembleError>);
+/// A step of each booster of a group, with its training loss after the step, as a sum.
+pub(super) type StepOfGroup = Vec<(BoostingStep<AxisRule>, f64)>;
+
+/// The steps that a group made, and the error that ended them.
+type OfGroup = (Vec<StepOfGroup>, Option<EnsembleError>);
 
 impl Stretch {
     /// Makes the given steps of a fit that ends after `last` steps, and those after them whose trees have grown
@@ -34,15 +37,14 @@ impl Stretch {
                 if let [booster] = group
                     && booster.params.ahead() > 0
                 {
-                    let (mut own, mut result) = (Vec::new(), Ok(()));
-                    while result.is_ok() && own.len() < steps.len() {
-                        result = booster.make_group(steps.start + own.len(), last, &mut own);
+                    let mut result = Ok(());
+                    while result.is_ok() && made.len() < steps.len() {
+                        result = booster.make_group(steps.start + made.len(), last, &mut made);
                     }
-                    made.extend(own.into_iter().map(|step| vec![step]));
                     return (made, result.err());
                 }
                 for step in steps.clone() {
-                    match Booster::step_together(group, step, step + 1 == last) {
+                    match Booster::step_together(group, step, last) {
                         Ok(trees) => {
                             let losses = group.iter().map(Booster::loss);
                             made.push(trees.into_iter().zip(losses).collect());

@@ -79,9 +79,9 @@ impl Target {
         objective: &Objective,
         outputs: &Outputs<'_>,
     ) -> (Vec<Self>, f64) {
-        let room = room.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
-        let plans = phis.iter().zip(room).map(|(phi, room)| {
-            let room = room.unwrap_or_default();
+        let mut room = room.into_iter();
+        let plans = phis.iter().map(|phi| {
+            let room = room.next().unwrap_or_default();
             match params.second_order {
                 Some(splits) => Plan::of_second_order(phi, scales, room, splits, objective, outputs),
                 None => Plan::of_variance(phi, scales, room, params.algorithm == Algorithm::GbrtRpo, outputs),

@@ -12,8 +12,8 @@ pub enum ForestPreset {
     #[default]
     RandomForest,
     /// Extra-Trees (Geurts, Ernst, Wehenkel 2006): no bootstrap, one random threshold per drawn feature
-    /// ([`ThresholdSearch::Random`](rpo_tree::splitter::ThresholdSearch::Random)), otherwise like the random forest: ⌊√p⌋ features also for
-    /// numbers, for which the paper of 2006 has all.
+    /// ([`ThresholdSearch::Random`](rpo_tree::splitter::ThresholdSearch::Random)), otherwise like the random forest: ⌊√p⌋
+    /// features also for numbers, for which the paper of 2006 has all.
     ExtraTrees,
     /// One fully grown CART tree (Breiman, Friedman, Olshen, Stone 1984, without pruning): no bootstrap, best thresholds,
     /// all features.

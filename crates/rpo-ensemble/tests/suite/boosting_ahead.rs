@@ -175,11 +175,9 @@ fn models_may_end_anywhere() {
     for loss in [LossKind::Square, LossKind::Logistic] {
         let (x, y) = data(loss, 60);
         for algorithm in SHARED {
-            let fit = |n| {
-                // The form that is chosen depends on the number of steps.
-                let setup = Setup::from(params(algorithm, loss, 3, n)).form(TrainingForm::Scores);
-                setup.fit(x.view(), y.view()).unwrap()
-            };
+            // The form that is chosen depends on the number of steps.
+            let setup = |n| Setup::from(params(algorithm, loss, 3, n)).form(TrainingForm::Scores);
+            let fit = |n| setup(n).fit(x.view(), y.view()).unwrap();
             let whole = fit(10);
             assert_eq!(whole.history.training_loss.len(), 11);
             for n in 1..10 {
@@ -199,12 +197,7 @@ fn models_may_end_anywhere() {
                         && losses.into_iter().all(|(a, b)| (a - b).abs() < 1e-9 * b)
                 );
                 // But for the rounding of stored steps.
-                let rest = continued(
-                    &Setup::from(params(algorithm, loss, 3, 10 - n)).form(TrainingForm::Scores),
-                    &start.model,
-                    &x,
-                    &y,
-                );
+                let rest = continued(&setup(10 - n), &start.model, &x, &y);
                 let scores = [&whole, &rest].map(|fit| fit.model.scores(x.view()).unwrap());
                 let error = (&scores[0] - &scores[1]).fold(0.0_f32, |max, v| max.max(v.abs()));
                 assert!(error < 1e-3, "{algorithm:?} {loss} {n}: {error}");

@@ -147,12 +147,7 @@ pub fn one_error<S: Real>(
 fn check<S: Real>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<(), MetricError> {
     truth.check_shape((top.n_samples(), top.n_labels()))?;
     Domain::Count.check("k", k)?;
-    if k > top.k() {
-        return Err(MetricError::TopKTooShort {
-            needed: k,
-            held: top.k(),
-        });
-    }
+    top.check_holds(k)?;
     // Lists that were not truncated are complete.
     if truth.n_missing() > 0 && top.k() < truth.n_labels() {
         for row in 0..truth.n_samples() {

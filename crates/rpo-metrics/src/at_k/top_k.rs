@@ -138,6 +138,15 @@ impl<S: Real> TopK<S> {
         self.n_labels
     }
 
+    /// Refuses a k beyond that of the lists.
+    pub(crate) fn check_holds(&self, k: usize) -> Result<(), MetricError> {
+        if k > self.k {
+            let (needed, held) = (k, self.k);
+            return Err(MetricError::TopKTooShort { needed, held });
+        }
+        Ok(())
+    }
+
     /// Returns the k of the lists.
     pub fn k(&self) -> usize {
         self.k

@@ -90,13 +90,14 @@ impl LossChoice {
 
     /// Returns true if all outputs have the given loss.
     pub(in crate::boosting) fn is(&self, kind: LossKind) -> bool {
-        !self.kinds.is_empty() && self.kinds.iter().all(|k| *k == kind)
+        !self.is_custom() && self.kinds.iter().all(|k| *k == kind)
     }
 
     pub(in crate::boosting) fn has(&self, kind: LossKind) -> bool {
         self.kinds.contains(&kind)
     }
 
+    /// Returns true for a custom loss.
     pub(super) fn is_custom(&self) -> bool {
         self.kinds.is_empty()
     }
@@ -104,7 +105,7 @@ impl LossChoice {
     /// Returns true if the scores of all outputs are logarithms of means.
     pub(super) fn has_log_link(&self) -> bool {
         let is_log = |kind: &LossKind| matches!(kind, LossKind::Poisson | LossKind::Tweedie);
-        !self.kinds.is_empty() && self.kinds.iter().all(is_log)
+        !self.is_custom() && self.kinds.iter().all(is_log)
     }
 
     pub(super) fn has_curvature(&self) -> bool {
@@ -142,7 +143,7 @@ impl LossChoice {
     /// Returns true if all outputs are labels or classes by their losses.
     pub(super) fn is_of_labels(&self) -> bool {
         let of_labels = |kind: &LossKind| matches!(kind, LossKind::Logistic | LossKind::Softmax);
-        !self.kinds.is_empty() && self.kinds.iter().all(of_labels)
+        !self.is_custom() && self.kinds.iter().all(of_labels)
     }
 
     pub(super) fn has_common_scale(&self) -> bool {

@@ -73,7 +73,11 @@ impl<'a> OddsState<'a> {
         let projectors: Vec<_> = projections
             .map(|(phi, squares)| (phi, squares.is_some(), Projector::new(phi, squares)))
             .collect();
-        let most = projectors.iter().map(|(phi, ..)| phi.n_components()).max();
+        let most = projectors
+            .iter()
+            .map(|(phi, ..)| phi.n_components())
+            .max()
+            .unwrap_or(0);
         if let Some((leaves, update)) = pass.update {
             self.set_factors(leaves.n_leaves, update);
         }
@@ -88,7 +92,7 @@ impl<'a> OddsState<'a> {
             .enumerate()
             .map(|(chunk, (odds, mut parts))| {
                 let mut p = PaddedRows::filled(0.0, d, 1);
-                let zeros = || vec![0.0; most.unwrap_or(0)];
+                let zeros = || vec![0.0; most];
                 let (mut of_labels, mut of_p, mut second) = (zeros(), zeros(), zeros());
                 let (stay, labels, projectors) = (&stay, &labels, &projectors);
                 vectorized(
