@@ -78,12 +78,12 @@ pub enum EnsembleError {
         /// The number that the loss returned.
         value: f64,
     },
-    /// The bootstrap of a tree drew only samples of weight 0.
+    /// All samples that were drawn for a tree have weight 0.
     #[error(
-        "the bootstrap of tree {tree} drew no sample of positive weight; give more samples weight, or set `bootstrap` = false"
+        "all samples drawn for tree {tree} have weight 0; give more samples a positive weight, or leave out those of weight 0"
     )]
     EmptyBag {
-        /// The index of the tree.
+        /// The index of the tree, or its position in a forest whose leaves are labelled anew.
         tree: usize,
     },
     /// An output is neither 0 nor 1, and the method learns labels.
@@ -151,9 +151,12 @@ pub enum EnsembleError {
         /// The weight.
         value: f32,
     },
-    /// Training would need more memory than allowed.
-    #[error("training scores: {0}; raise `memory_limit`, or use sparse outputs with the square loss")]
+    /// The scores and targets of boosting would need more memory than [its limit](crate::boosting::BoostingOptions::memory_limit).
+    #[error("training scores: {0}; use fewer samples or outputs, or sparse outputs with the square loss")]
     Training(#[source] MatrixError),
+    /// Sparse outputs, which forests with bins need dense, would take more memory than allowed.
+    #[error("outputs for `bins`: {0}; leave out `bins`, or use a projection")]
+    DenseOutputs(#[source] MatrixError),
     /// The form of the training scores does not suit the data.
     #[error("the training form {form} needs {needs}")]
     Form {
@@ -183,6 +186,9 @@ pub enum EnsembleError {
     /// The error of a custom grower.
     #[error("{0}")]
     Custom(String),
+    /// A model cannot be continued.
+    #[error("cannot continue: {0}")]
+    Continue(&'static str),
     /// The ensembles cannot be merged.
     #[error("cannot merge: {0}")]
     Merge(&'static str),

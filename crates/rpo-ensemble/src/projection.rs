@@ -1,7 +1,7 @@
 //! Projections of the outputs on which trees grow.
 
 use crate::error::EnsembleError;
-use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit, Mismatch, ParameterError, Seed};
+use rpo_core::{MemoryLimit, Mismatch, ParameterError, Seed};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -122,11 +122,12 @@ pub(crate) struct OutputProjection {
 
 impl OutputProjection {
     /// Fits the family to outputs. Refuses a projection whose Φ (which most families store dense) and Z would exceed
-    /// the memory limit of predictions, and a map of other sizes from a custom family.
+    /// the memory limit, and a map of other sizes from a custom family.
     pub(crate) fn fit(
         &self,
         data: ProjectionInput<'_>,
         seed: Seed,
+        memory_limit: usize,
     ) -> Result<Box<dyn LinearMap>, EnsembleError> {
         let (n, d) = (data.outputs.n_rows(), data.outputs.n_cols());
         let m = self.components.resolve(d)?;
@@ -134,7 +135,7 @@ impl OutputProjection {
             .saturating_mul(m)
             .saturating_mul(size_of::<f32>());
         let what = || format!("a projection of {n} samples and {d} outputs to {m} components");
-        MemoryLimit::check(bytes, DEFAULT_MEMORY_LIMIT, what)?;
+        MemoryLimit::check(bytes, memory_limit, what)?;
         let map = self.family.fit(data, m, seed)?;
         Mismatch::check("outputs of the projection", d, map.n_outputs())?;
         Mismatch::check("components of the projection", m, map.n_components())?;

@@ -171,7 +171,7 @@ pub enum Metric {
     R2,
     /// `half-r2`: [`OutputMetric::R2`], the mean over the first half of the outputs, ⌊d/2⌋ of them; NaN if there is one
     /// output. For problems whose second half is a random permutation of the first, pure noise that a good method
-    /// should ignore. Source: Joly, Wehenkel, Geurts 2019, sections 4.1.1 and 4.2.1.
+    /// should ignore. Source: Joly, Wehenkel, Geurts 2019, section 4.2.3.
     HalfR2,
     /// `arrmse`: [`OutputMetric::RelativeRmse`], the mean over outputs.
     Arrmse,

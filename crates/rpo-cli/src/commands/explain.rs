@@ -25,9 +25,9 @@ use std::path::PathBuf;
 /// feature not yet added, a sample goes down all branches, in proportion to the background samples that reach them. For
 /// linear models that scale samples to length 1 (l2), contributions are those of the scaled features.
 ///
-/// Scores are predictions, except for labels that boosting or a linear model predicts: there they are log-odds (activations
-/// for classes), and for losses of counts they are logarithms of predictions. Quantiles of several levels are explained
-/// as the model's trees give them: predictions sort them where they cross.
+/// Scores are predictions, except for labels that boosting or a linear model other than ridge predicts: there they are
+/// log-odds (activations for classes). For the losses poisson and tweedie they are logarithms of predictions. Quantiles
+/// of several levels are explained as the model's trees give them: predictions sort them where they cross.
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
     /// The model.

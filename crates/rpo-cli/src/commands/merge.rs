@@ -9,6 +9,9 @@ use std::path::PathBuf;
 
 /// Merge forests that were grown separately on the same data.
 ///
+/// For random-forest, extra-trees, single-target-forest, binary-relevance-forest, structured-forest, craftml and
+/// label-tree.
+///
 /// Parts grown with one --seed and successive --first-tree merge into exactly the model that a single `rpo train` would
 /// produce: `--trees 50` and `--trees 50 --first-tree 50` merge into `--trees 100`. The data must be the same, with the
 /// samples in the same order; columns, the number of samples, and the means or counts of their outputs are compared.

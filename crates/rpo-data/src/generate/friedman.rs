@@ -56,11 +56,11 @@ pub struct Friedman {
     /// Number of uniform inputs that no output depends on, placed after the others. Common generators of friedman1 have
     /// 5, and with 5 the scores on the group problem match the published ones.
     pub n_irrelevant: usize,
-    /// Starts the chain from an already noisy target, y1 = f(x) + e0 + e1. Only this explains the published scores on
-    /// the chain problem.
+    /// Starts the chain from an already noisy target, y1 = f(x) + e0 + e1. Like irrelevant inputs, this brings scores on
+    /// the chain problem to the level of the published ones, which the problem as described exceeds.
     pub chain_base_noise: bool,
     /// Appends, for each output, its values in a random order over the samples: pure noise of the same distribution
-    /// (section 4.2.1, table 6).
+    /// (section 4.2.3, table 6).
     pub permuted_outputs: bool,
 }
 

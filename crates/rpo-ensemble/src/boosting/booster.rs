@@ -1,6 +1,6 @@
 //! The boosting loop of one model: projects the residual, grows a tree, computes the step and applies it.
 
-use super::ahead::following;
+use super::ahead::{Group, following};
 use super::choices::Algorithm;
 use super::features::Features;
 use super::loss::Objective;
@@ -21,7 +21,7 @@ use rpo_projections::ProjectionInput;
 use rpo_tree::AxisRule;
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Fits one additive model; single-target boosting runs one per output.
 pub(super) struct Booster<'a> {
@@ -36,12 +36,11 @@ pub(super) struct Booster<'a> {
     only: Option<Only>,
     /// Factors that bring the residuals of all outputs to a common unit for a tree.
     scales: Option<Vec<f32>>,
-    /// The targets of the next trees, once they are computed: one, or one for each tree that grows ahead.
+    /// The targets of the next trees, once they are computed: one, or one for each tree of a group. Before, targets whose
+    /// memory is used again.
     pub(super) targets: Vec<Target>,
-    /// Targets on which no tree grows any more, whose memory is reused.
-    pub(super) spare: Vec<Target>,
-    /// Trees that grew ahead of their steps.
-    pub(super) grown: VecDeque<GrownTree>,
+    /// Trees that grow ahead of their steps: those of the next steps, and of the steps after them.
+    pub(super) growing: VecDeque<Arc<Group>>,
     /// The samples that the trees of the next step grow on, once they are drawn; of the first booster of a group.
     rows: Option<Vec<u32>>,
     /// The shared projection of all steps, once it is drawn.
@@ -85,8 +84,7 @@ impl<'a> Booster<'a> {
             only,
             scales,
             targets: Vec::new(),
-            spare: Vec::new(),
-            grown: VecDeque::new(),
+            growing: VecDeque::new(),
             rows: None,
             shared: OnceLock::new(),
             loss: 0.0,
@@ -116,14 +114,15 @@ impl<'a> Booster<'a> {
             return Ok(());
         }
         let phis = self.coefficients_of(steps)?;
-        if self.params.projection.is_some() && self.params.ahead() > 0 {
-            // Of the trees that grow, and of those after them.
+        if self.params.projection.is_some() {
             let n_components = phis.iter().map(Coefficients::n_components).sum::<usize>();
-            let (limit, bytes) = (self.params.memory_limit, target_bytes(self.params, self.outputs));
+            // With trees ahead, of those that grow and of those after them.
+            let n_sets = if self.params.ahead() > 0 { 2 } else { 1 };
+            let bytes = target_bytes(self.params, self.outputs);
             check_memory(
-                limit,
+                self.params.memory_limit,
                 self.outputs.n_rows(),
-                n_components.saturating_mul(2),
+                n_components.saturating_mul(n_sets),
                 bytes,
             )?;
         }
@@ -318,7 +317,7 @@ impl<'a> Booster<'a> {
             weights: Some(self.outputs.weights),
         };
         for draw in 0..MAX_DRAWS {
-            let map = projection.fit(data, seed.child(draw))?;
+            let map = projection.fit(data, seed.child(draw), self.params.memory_limit)?;
             let phi = Coefficients::of(map.as_ref())?;
             if !phi.is_zero() {
                 return Ok(phi);

@@ -224,8 +224,8 @@ fn check_start(
         Mismatch::check(what, expected, given)?;
     }
     if start.links() != objective.links() {
-        return Err(EnsembleError::Merge(
-            "the model to continue was fitted with a loss that has a different inverse link",
+        return Err(EnsembleError::Continue(
+            "the model was fitted with a loss that has a different inverse link",
         ));
     }
     Ok(())

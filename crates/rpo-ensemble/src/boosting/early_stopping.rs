@@ -5,9 +5,8 @@ use super::options::Validation;
 use super::routing::apply;
 use super::step::BoostingStep;
 use crate::error::EnsembleError;
-use crate::inference::mean::zeros;
 use ndarray::Array2;
-use rpo_core::{Predictor, TreeEnsemble};
+use rpo_core::{MemoryLimit, Predictor, TreeEnsemble};
 use rpo_tree::AxisRule;
 
 /// The scores of a validation set, and the best step on it.
@@ -27,9 +26,14 @@ impl<'a> EarlyStopping<'a> {
         model: &Boosted,
         memory_limit: usize,
     ) -> Result<Self, EnsembleError> {
-        // The scores are twice as wide as the predictions.
-        let predictions = zeros(validation.x.n_rows(), model.n_outputs(), memory_limit / 3)?;
-        let mut scores = model.initial_scores(validation.x.n_rows());
+        let (n, d) = (validation.x.n_rows(), model.n_outputs());
+        let bytes = n
+            .saturating_mul(d)
+            .saturating_mul(size_of::<f64>() + size_of::<f32>());
+        let what = || format!("the scores of {n} validation samples and {d} outputs");
+        MemoryLimit::check(bytes, memory_limit, what)?;
+        let predictions = Array2::zeros((n, d));
+        let mut scores = model.initial_scores(n);
         for tree in model.trees() {
             tree.add(&apply(&tree.structure, validation.x), &mut scores);
         }

@@ -36,7 +36,7 @@ impl CheckParams for BoostingParams {
 ///
 /// Errors beside those of data and parameters: infinite values, targets that the loss refuses, outputs without any
 /// target, scores beyond the memory limit; weights that are negative or not finite, an empty validation set, or a model
-/// to continue with another shape, inverse link or algorithm.
+/// to continue with another shape or inverse link. Steps of another algorithm may be continued if a step has as many trees.
 impl Learner for BoostingParams {
     type Model = Boosted;
     type Options<'a> = BoostingOptions<'a>;
@@ -100,7 +100,7 @@ impl BoostingParams {
         };
         let (columns, alone): (Vec<Column>, Vec<Alone<'_>>);
         let boosters = if params.algorithm == Algorithm::SingleTarget {
-            columns = all.apart(params.memory_limit)?;
+            columns = all.apart(params)?;
             let outputs = columns.iter().enumerate();
             alone = outputs
                 .map(|(output, column)| Alone::new(output, column, weights, objective))

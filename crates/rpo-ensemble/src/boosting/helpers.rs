@@ -76,11 +76,31 @@ pub(super) fn may_help() -> bool {
 fn help() {
     let mut last = Instant::now();
     while last.elapsed() < PATIENCE {
-        match rayon::yield_now() {
-            Some(Yield::Executed) => last = Instant::now(),
-            _ => std::hint::spin_loop(),
+        if work() {
+            last = Instant::now();
         }
     }
+}
+
+/// Works on what the pool has to do until something is done that other threads do.
+pub(super) fn work_until(mut is_done: impl FnMut() -> bool) {
+    let mut last = Instant::now();
+    while !is_done() {
+        if work() {
+            last = Instant::now();
+        } else if last.elapsed() >= PATIENCE {
+            std::thread::sleep(PATIENCE);
+        }
+    }
+}
+
+/// Works on one thing that the pool has to do. Returns false if there is none.
+fn work() -> bool {
+    let is_done = matches!(rayon::yield_now(), Some(Yield::Executed));
+    if !is_done {
+        std::hint::spin_loop();
+    }
+    is_done
 }
 
 #[cfg(test)]

@@ -152,8 +152,8 @@ pub struct BoostingParams {
     #[schemars(range(min = 1))]
     pub min_category_count: usize,
     /// Number of features drawn at each node: all, sqrt, log2, a number, or a fraction such as 0.1. By default 0.3 if
-    /// all outputs share a tree, which scores better than all in a third of the time, and all if each output has its
-    /// own.
+    /// all outputs share a tree, which scores better than all features and takes a third of the time; all if each
+    /// output has its own tree.
     pub max_features: MaxFeatures,
     /// Largest depth of a tree; the root has depth 0.
     pub max_depth: Option<u32>,
@@ -161,8 +161,7 @@ pub struct BoostingParams {
     /// per 200 samples for labels or per 100 for numbers, but at least 8 and at most 64; if all losses are poisson or
     /// tweedie, one per 1000, but at least 4 and at most 8.
     ///
-    /// 8 is the largest number that the paper tries, on data sets of up to some thousand samples; trees of 2 leaves are
-    /// stumps. With more samples, larger trees learn more from the same number of steps. A custom loss counts as one
+    /// 8 is the largest number that the paper tries; trees of 2 leaves are stumps. With more samples, larger trees learn more from the same number of steps. A custom loss counts as one
     /// for labels.
     #[schemars(range(min = 1))]
     pub max_leaves: Option<usize>,
@@ -199,7 +198,8 @@ pub struct BoostingParams {
     /// Unit of the outputs while trees split: none for their own units, deviation for their standard deviations, or auto
     /// for standard deviations unless all outputs are labels.
     ///
-    /// With the outputs' own units, as in the paper, the output with the largest numbers decides all splits. Residuals
+    /// With the outputs' own units, the output with the largest numbers decides all splits; the paper standardizes all
+    /// outputs beforehand. Residuals
     /// r are divided by √(Var r / h̄), where Var r is their variance before the first step and h̄ is the mean second
     /// derivative of the loss (1 with steps that use none, and for projected residuals). For the square loss, that
     /// is the standard deviation of the output; for counts, the same or, where h̄ is the mean count, the square root of
@@ -212,11 +212,12 @@ pub struct BoostingParams {
     /// above 0.4 or where nothing is drawn for a tree: neither samples nor features nor a projection. A custom
     /// loss has 0, so that a residual that is no number is refused at once.
     ///
-    /// With g, the trees of each g consecutive steps grow on the residuals before the g steps that come before these,
-    /// while those are made. Leaf values and step lengths are always those of the current residuals, so that only the
-    /// splits are those of earlier ones. Threads then wait for each other once in g steps instead of at every node, and
-    /// scores are the same but for chance (docs/defaults.md). Progress is reported, and a fit may be stopped, once in g
-    /// steps. For trees shared by outputs.
+    /// With g, the trees of g consecutive steps grow together, while the g steps before them are made, and on the
+    /// residuals from before those. Leaf values and step lengths are always those of the current residuals, so that
+    /// only the splits are those of earlier ones. Threads then wait for each other once in g steps instead of at every
+    /// node, and scores are the same but for chance (docs/defaults.md). Progress is reported, and a fit may be stopped,
+    /// once in g steps. For trees shared by outputs.
+    #[schemars(range(max = 64))]
     pub trees_ahead: Option<usize>,
     /// Seed of all randomness: subsamples, features of a node, and projections.
     pub seed: u64,
@@ -279,8 +280,8 @@ impl From<Algorithm> for BoostingParams {
 
 impl BoostingParams {
     /// Returns the settings of the paper: exact steps for each output, no penalties, all features and thresholds, trees
-    /// of 8 leaves that grow one after the other, outputs in their own units. The number of steps, which the paper chooses
-    /// on held-out samples, is 100.
+    /// of 8 leaves that grow one after the other, numeric outputs in units of their standard deviations (section 4.4.2
+    /// standardizes them beforehand). The number of steps, which the paper chooses on held-out samples, is 100.
     ///
     /// ```
     /// use rpo_ensemble::boosting::{Algorithm, BoostingParams, LineSearch, StepScope};
@@ -291,7 +292,6 @@ impl BoostingParams {
         Self {
             line_search: Some(LineSearch::Exact),
             step_scope: Some(StepScope::Output),
-            scale_outputs: OutputScaling::None,
             trees_ahead: Some(0),
             iterations: 100,
             max_features: MaxFeatures::All,

@@ -8,6 +8,7 @@ use super::options::{History, OnProgress, Progress, Stop, Validation};
 use super::stretch::{Pace, Stretch, group_size};
 use crate::error::EnsembleError;
 use crate::observed::check_stop;
+use rayon::ScopeFifo;
 use rpo_core::{Observers, TreeEnsemble};
 
 /// Boosters, and who looks on.
@@ -24,15 +25,20 @@ pub(super) struct Run<'a, 'o> {
     pub(super) on_progress: Option<&'o mut OnProgress<'o>>,
 }
 
-impl Run<'_, '_> {
-    pub(super) fn run(mut self, start: Boosted) -> Result<(Boosted, History), EnsembleError> {
+impl<'a> Run<'a, '_> {
+    pub(super) fn run(self, start: Boosted) -> Result<(Boosted, History), EnsembleError> {
+        // Trees may grow between the steps.
+        rayon::in_place_scope_fifo(|scope| self.run_in(scope, start))
+    }
+
+    fn run_in(mut self, scope: &ScopeFifo<'a>, start: Boosted) -> Result<(Boosted, History), EnsembleError> {
         let first = start.n_steps();
         let last = first.saturating_add(self.iterations);
         let mut model = start;
         check_stop(self.observers)?;
         for (i, booster) in self.boosters.iter_mut().enumerate() {
             let trees = model.trees().chunks(model.trees_per_step());
-            booster.begin(trees.map(|step| &step[i]), last)?;
+            booster.begin(trees.map(|step| &step[i]), last, scope)?;
         }
         let mut stopping = self
             .validation
@@ -52,7 +58,7 @@ impl Run<'_, '_> {
             check_stop(self.observers)?;
             helpers.call();
             let steps = model.n_steps()..last.min(model.n_steps() + pace.n_steps());
-            let stretch = pace.time(|| Stretch::make(&mut self.boosters, steps, last));
+            let stretch = pace.time(|| Stretch::make(&mut self.boosters, steps, last, scope));
             for (trees, loss) in stretch.steps {
                 let step = model.n_steps() + 1;
                 let mut seen = stopping.as_mut().and_then(|stopping| {

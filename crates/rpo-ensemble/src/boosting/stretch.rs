@@ -7,6 +7,7 @@ use super::booster::Booster;
 use super::step::BoostingStep;
 use super::trees::Trees;
 use crate::error::EnsembleError;
+use rayon::ScopeFifo;
 use rayon::prelude::*;
 use rpo_tree::AxisRule;
 use std::ops::Range;
@@ -29,7 +30,12 @@ type OfGroup = (Vec<StepOfGroup>, Option<EnsembleError>);
 impl Stretch {
     /// Makes the given steps of a fit that ends after `last` steps, and those after them whose trees have grown
     /// [ahead](super::ahead).
-    pub(super) fn make(boosters: &mut [Booster<'_>], steps: Range<usize>, last: usize) -> Self {
+    pub(super) fn make<'a>(
+        boosters: &mut [Booster<'a>],
+        steps: Range<usize>,
+        last: usize,
+        scope: &ScopeFifo<'a>,
+    ) -> Self {
         let groups = boosters.par_chunks_mut(group_size(boosters.len()));
         let groups: Vec<OfGroup> = groups
             .map(|group| {
@@ -39,7 +45,7 @@ impl Stretch {
                 {
                     let mut result = Ok(());
                     while result.is_ok() && made.len() < steps.len() {
-                        result = booster.make_group(steps.start + made.len(), last, &mut made);
+                        result = booster.make_group(last, scope, &mut made);
                     }
                     return (made, result.err());
                 }

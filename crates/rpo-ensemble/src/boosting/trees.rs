@@ -1,6 +1,5 @@
 //! Growing the trees of a step.
 
-use super::booster::step_seed;
 use super::choices::Algorithm;
 use super::features::{Coded, Features};
 use super::helpers;
@@ -18,8 +17,6 @@ use rpo_tree::splitter::{AxisParams, AxisSplitter, CategoryTargets, Splitter};
 use rpo_tree::{
     AxisRule, GrowParams, Grown, RankedFeatures, Structure, Team, grow, grow_together, undivided,
 };
-use std::collections::VecDeque;
-use std::ops::Range;
 
 /// A tree that has grown, with what its step needs.
 pub(super) struct GrownTree {
@@ -39,7 +36,7 @@ pub(super) struct Trees<'t> {
     pub(super) features: &'t Features<'t>,
     /// One weight per sample.
     pub(super) weights: &'t [f32],
-    /// Whether all trees grow one after the other, unless they [grow ahead](Self::grow_ahead).
+    /// Whether all trees grow one after the other, unless they [grow ahead](super::ahead).
     pub(super) in_turn: bool,
 }
 
@@ -77,47 +74,23 @@ impl Trees<'_> {
         }
     }
 
-    /// Grows the trees of some steps at the same time, each on its target or all on the same.
-    pub(super) fn grow_ahead(
+    /// Grows a tree at the same time as others: as many as threads, if there are enough.
+    pub(super) fn grow_beside(
         &self,
-        targets: &[Target],
-        steps: Range<usize>,
+        target: &Target,
         seed: Seed,
-    ) -> Result<VecDeque<GrownTree>, EnsembleError> {
-        if steps.is_empty() {
-            return Ok(VecDeque::new());
-        }
-        if !targets.iter().all(Target::is_finite) {
-            return Err(EnsembleError::Diverged { step: steps.start });
-        }
-        let are_enough = steps.len() >= rayon::current_num_threads();
-        // A target of all trees is coded once.
-        let common = match (&self.features.coded, targets) {
-            (Coded::Binned(columns), [target]) => Some(self.splitter(columns, target)?),
-            _ => None,
+        are_enough: bool,
+    ) -> Result<GrownTree, EnsembleError> {
+        let rows = self.rows(seed);
+        let grow = || match &self.features.coded {
+            Coded::Binned(columns) => self.on_bins(&self.splitter(columns, target)?, rows, 1, seed),
+            Coded::Ranked(columns) => self.on_values(columns, target, rows, seed),
         };
-        let tree = |i: usize| {
-            let (target, seed) = (
-                &targets[i.min(targets.len() - 1)],
-                step_seed(seed, steps.start + i),
-            );
-            let rows = self.rows(seed);
-            let grown = match (&common, &self.features.coded) {
-                (Some(splitter), _) => self.on_bins(splitter, rows, 1, seed)?,
-                (None, Coded::Binned(columns)) => {
-                    self.on_bins(&self.splitter(columns, target)?, rows, 1, seed)?
-                }
-                (None, Coded::Ranked(columns)) => self.on_values(columns, target, rows, seed)?,
-            };
-            Ok(self.complete(grown, target, 1.0))
+        let grown = match are_enough {
+            true => undivided(grow),
+            false => grow(),
         };
-        let trees = (0..steps.len()).into_par_iter().with_max_len(1);
-        let trees = trees.map(|i| match are_enough {
-            true => undivided(|| tree(i)),
-            false => tree(i),
-        });
-        let trees: Vec<Result<GrownTree, EnsembleError>> = trees.collect();
-        trees.into_iter().collect()
+        Ok(self.complete(grown?, target, 1.0))
     }
 
     /// Finds the leaves of all samples, and brings gains to the unit of the model's.

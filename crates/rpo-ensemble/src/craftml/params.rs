@@ -225,9 +225,9 @@ pub struct CraftmlParams {
     ///
     /// Predictions do not depend on it, but their time does: with rows, the centroids of small nodes are computed when
     /// samples reach them. On 80,000 texts, a sample that is predicted alone takes 1 to 9 milliseconds per tree, and
-    /// some hundredths of a millisecond with values. They suit a service of single rows, but the file is 7 to 50 times
-    /// larger (docs/performance.md). The report's variants
-    /// allow only values, because each of their nodes uses another projection of the features.
+    /// some hundredths of a millisecond with values. Use values for a service that predicts single samples; the file is
+    /// then 7 to 50 times larger (docs/performance.md). The report's variants allow only values, because each of their
+    /// nodes uses another projection of the features.
     pub centroids: CentroidKind,
     /// Seed of all randomness.
     pub seed: u64,

@@ -92,7 +92,7 @@ impl ForestParams {
         self.check_inputs(x, y, options)?;
         self.check_bins_with(y, options)?;
         let unbinned;
-        let params = if self.bins != Bins::Exact && have_extremes(y).contains(&true) {
+        let params = if self.bins != Bins::Exact && have_extremes(y, options.weights).contains(&true) {
             unbinned = self.unbinned();
             &unbinned
         } else {

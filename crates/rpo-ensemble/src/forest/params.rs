@@ -37,9 +37,9 @@ pub struct ForestParams {
     /// Number of features drawn at a node: all, sqrt, log2, a number, or a fraction such as 0.1.
     ///
     /// Features that are constant in the node count as drawn; if all drawn features are constant, the search goes on
-    /// until it finds one that is not. The presets have ⌊√p⌋ in forests, the default of Breiman's software, and all in
-    /// a single tree. Methods selected by name have ⌊√p⌋ for labels and a third for numeric outputs; a third has the
-    /// smaller mean loss of R² over public data sets (docs/defaults.md).
+    /// until it finds one that is not. Random forests and Extra-Trees have ⌊√p⌋ by default, as Breiman's software for
+    /// classes; the presets of a single tree and of rf-cost have all. Where a method is selected by name, forests with
+    /// ⌊√p⌋ have a third for numeric outputs, with which they lose less R² over public data sets (docs/defaults.md).
     pub max_features: MaxFeatures,
     /// Largest number of bins per feature, 2 to 255, whose boundaries are the candidate thresholds; exact, the default,
     /// for any threshold.
@@ -124,8 +124,7 @@ pub struct ForestParams {
     /// Unit of the outputs while splits are searched: none for their own units, deviation for their standard
     /// deviations, or auto for standard deviations unless all outputs are labels.
     ///
-    /// With the outputs' own units, as in the papers and the presets, the output with the largest numbers decides all
-    /// splits. Leaves always hold means in the outputs' own units.
+    /// With the outputs' own units, as in the presets, the output with the largest numbers decides all splits. Leaves always hold means in the outputs' own units.
     pub scale_outputs: OutputScaling,
     /// Seed of all randomness.
     ///

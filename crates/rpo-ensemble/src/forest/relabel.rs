@@ -11,7 +11,7 @@ use crate::inputs::{check_observed, check_partial};
 use crate::missing;
 use crate::sampling::bag::Bag;
 use rayon::prelude::*;
-use rpo_core::{Matrix, MatrixView, Mismatch, Predictor, TreeEnsemble};
+use rpo_core::{Matrix, MatrixView, Mismatch, ParameterError, Predictor, TreeEnsemble};
 use rpo_tree::{LeafBuilder, LeafKind, LeafModel, Leaves, Rule, Tree};
 use std::sync::Arc;
 
@@ -100,13 +100,17 @@ impl SingleTargetForest {
     /// [`Forest::relabel`]. [`relabel_each`](Self::relabel_each) is for the [same](RelabelOptions::same_outputs) outputs.
     ///
     /// # Errors
-    /// As for [`Forest::relabel`].
+    /// As for [`Forest::relabel`]; [`EnsembleError::Parameter`] if outputs are said to be the same.
     pub fn relabel(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
         options: &RelabelOptions<'_>,
     ) -> Result<Forest, EnsembleError> {
+        if options.same_outputs {
+            let reason = "is for `relabel_each`, by which the trees of an output keep to it";
+            return Err(ParameterError::conflict("same_outputs", true, reason).into());
+        }
         self.forest.relabel(x, y, options)
     }
 

@@ -1,6 +1,6 @@
 //! Bags: the samples that the trees of a forest grow on.
 
-use super::subset::{size, subset};
+use super::subset::{rows, size};
 use crate::error::EnsembleError;
 use ndarray::Array2;
 use rand::Rng;
@@ -43,7 +43,7 @@ impl Bag {
             }
             Self::Subsample(k) => {
                 let mut counts = vec![0.0; n_rows];
-                for row in subset(n_rows, k, tree.purpose("rows")) {
+                for row in rows(tree, n_rows, k) {
                     counts[row as usize] = 1.0;
                 }
                 counts

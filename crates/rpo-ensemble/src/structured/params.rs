@@ -107,15 +107,15 @@ pub struct StructuredForestParams {
     /// Use of a label's weight: it multiplies the label (scale, the default) or its squared difference (sqrt). For the -cs
     /// variants.
     pub weight_mode: Option<WeightMode>,
-    /// Splits a node for which no hyperplane is found by one feature; false by default. For sf-lr and sf-h.
+    /// Where no hyperplane is found for a node, splits it by one feature; false by default. For sf-lr and sf-h.
     ///
-    /// In the paper, such a node is a leaf.
+    /// Such a node is a leaf otherwise; the paper does not say.
     pub fall_back: Option<bool>,
     /// Units of features in hyperplanes: raw, standard for mean 0 and standard deviation 1 (the default of sf-lr), or
     /// by-sparsity for standard units of features that are seldom 0 and division of others by their largest magnitude
     /// (the default of sf-h). For sf-lr and sf-h.
     ///
-    /// The paper uses standard units; the default of sf-h departs from it for term weights. Rules are stored in raw
+    /// The paper uses standard units for numbers (0/1 features stay as they are); the default of sf-h departs from it for term weights. Rules are stored in raw
     /// units.
     pub scaling: Option<FeatureScaling>,
     /// Penalty of logistic regression per sample; 0.001 by default. For sf-lr.
@@ -170,7 +170,7 @@ impl Default for StructuredForestParams {
 }
 
 impl StructuredForestParams {
-    /// The settings of the paper: SF-H-CS with all features in standard units, and hyperplanes as the descent leaves them.
+    /// The settings of the paper: SF-H-CS with numeric features in standard units, and hyperplanes as the descent leaves them.
     /// Its thresholds are those of [`ThresholdRule::LabelF`](crate::thresholds::ThresholdRule::LabelF). The numbers that the
     /// paper does not state (starts of k-means, descent steps) are the defaults.
     #[must_use]

@@ -2,7 +2,7 @@
 
 use super::boosting_common::{PAPER_LOSSES, Setup, try_fit};
 use super::common::{csr, labelled, layouts, regression};
-use ndarray::{Array2, ArrayView2, array};
+use ndarray::{Array2, ArrayView2, Axis, array};
 use rpo_core::{
     CheckParams, Learner, Matrix, MatrixError, MatrixView, Mismatch, Observers, ParameterError, Predictor,
     Seed, TooFew, TreeEnsemble, WeightError,
@@ -717,7 +717,7 @@ fn options_are_checked() {
         start: Some(&other),
         ..Default::default()
     };
-    assert!(matches!(refusal(options), EnsembleError::Merge(_)));
+    assert!(matches!(refusal(options), EnsembleError::Continue(_)));
 }
 
 #[test]
@@ -756,12 +756,13 @@ fn training_beyond_the_budget_is_refused() {
         let found = params.fit_with((&x).into(), (&y).into(), options);
         assert_eq!(found.is_ok(), is_enough, "{limit} bytes");
     }
-    // Trees ahead have two targets for each, of 4 bytes per sample.
-    let ahead = |limit| {
+    // Without trees ahead there is a target of 4 bytes per sample, and with them two for each.
+    let projected = |trees_ahead, limit| {
         let (wide, params) = (
             csr(&Array2::<f32>::eye(50)),
             BoostingParams {
                 iterations: 2,
+                trees_ahead,
                 ..BoostingParams::from(Algorithm::GbrtRelabelRpo)
             },
         );
@@ -774,8 +775,51 @@ fn training_beyond_the_budget_is_refused() {
             .fit_with((&x).into(), MatrixView::Sparse(wide.view()), options)
             .is_ok()
     };
-    let bytes = 50 * 2 * 2 * 4;
-    assert!(ahead(bytes) && !ahead(bytes - 1));
+    // The projection itself has a row of 50 coefficients.
+    for (trees_ahead, bytes) in [(None, 50 * 2 * 2 * 4), (Some(0), (50 + 50) * 4)] {
+        assert!(
+            projected(trees_ahead, bytes) && !projected(trees_ahead, bytes - 1),
+            "{trees_ahead:?}"
+        );
+    }
+    // Single targets: the output and its score, a gradient and a second derivative.
+    let single = |limit| {
+        let params = BoostingParams {
+            iterations: 2,
+            loss: Some(LossKind::Logistic),
+            ..BoostingParams::from(Algorithm::SingleTarget)
+        };
+        let options = BoostingOptions {
+            memory_limit: Some(limit),
+            ..Default::default()
+        };
+        params.fit_with((&x).into(), (&y).into(), options).is_ok()
+    };
+    let bytes = y.len() * (4 + 8 + 4 + 4);
+    assert!(single(bytes) && !single(bytes - 1));
+    // Validation samples have scores and predictions.
+    let validated = |limit| {
+        let x_valid = x.select(Axis(0), &[0; 400]);
+        let metric = |_: ArrayView2<'_, f32>| 0.0;
+        let params = BoostingParams {
+            iterations: 2,
+            ..BoostingParams::from(Algorithm::Gbmort)
+        };
+        let options = BoostingOptions {
+            validation: Some(Validation {
+                x: (&x_valid).into(),
+                metric: &metric,
+                patience: None,
+                every: 1,
+            }),
+            memory_limit: Some(limit),
+            ..Default::default()
+        };
+        params.fit_with((&x).into(), (&y).into(), options).map(|_| ())
+    };
+    let bytes = 400 * y.ncols() * 12;
+    assert_eq!(validated(bytes), Ok(()));
+    assert!(matches!(validated(bytes - 1), Err(EnsembleError::Memory(_))));
     // The square loss on sparse outputs needs no n x d array.
     let params = BoostingParams {
         iterations: 3,

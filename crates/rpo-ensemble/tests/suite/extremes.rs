@@ -1,7 +1,7 @@
 //! One extreme target leaves the others their digits.
 
 use super::common::uniform;
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Array2, Axis, s};
 use proptest::prelude::*;
 use rpo_core::{Learner, MatrixView, Predictor};
 use rpo_ensemble::{
@@ -83,4 +83,43 @@ fn a_forest_is_as_accurate_beside_an_extreme_target() {
     y[17] = 1e20;
     let beside = error(y);
     assert!(beside < 1.3 * plain, "{beside} {plain}");
+}
+
+/// Whatever the targets of samples of weight 0 are, the others keep their digits.
+#[test]
+fn samples_of_weight_0_are_as_if_left_out() {
+    let (x, plain) = (numbers(5, 200, 3), numbers(6, 200, 2));
+    let is_left_out = |row: usize| row % 5 < 3;
+    let weights: Vec<f32> = (0..200)
+        .map(|row| f32::from(u8::from(!is_left_out(row))))
+        .collect();
+    let kept: Vec<usize> = (0..200).filter(|&row| !is_left_out(row)).collect();
+    for offset in [0.0, 1e6] {
+        let mut y = plain.mapv(|v| v * 100.0 + offset);
+        let expected = y.select(Axis(0), &kept);
+        for row in (0..200).filter(|&row| is_left_out(row)) {
+            y.row_mut(row).fill((row as f32 - 100.0) * 1e12);
+        }
+        for d in [1, 2] {
+            let (y, expected) = (y.slice(s![.., ..d]), expected.slice(s![.., ..d]));
+            for params in learners() {
+                let options = ForestOptions {
+                    weights: Some(&weights),
+                    ..ForestOptions::default()
+                };
+                let forest = params.fit_with((&x).into(), y.into(), options).unwrap();
+                let found = forest
+                    .predict(MatrixView::from(&x))
+                    .unwrap()
+                    .select(Axis(0), &kept);
+                let error = (&found - &expected).mapv(f32::abs);
+                // 2⁻¹⁶ of the spread, and what `f32` can tell apart.
+                let tolerance = 0.01 + 2.0 * offset * f32::EPSILON;
+                assert!(
+                    error.iter().all(|error| *error <= tolerance),
+                    "{params:?} {offset}"
+                );
+            }
+        }
+    }
 }

@@ -203,9 +203,15 @@ impl Rows {
             .for_each(|(&row, &weight)| self.weights[row as usize] = weight);
     }
 
+    /// Returns the samples with a weight above 0.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = u32> {
+        let counts = |row: &u32| self.weights[*row as usize] > 0.0;
+        (0..self.weights.len() as u32).filter(counts)
+    }
+
     /// Returns the number of samples with a weight above 0.
     pub(crate) fn n_counted(&self) -> usize {
-        self.weights.iter().filter(|weight| **weight > 0.0).count()
+        self.counted().count()
     }
 
     /// Returns the weighted mean of ‖x‖².

@@ -175,22 +175,19 @@ struct Search<'c> {
 impl<'c> Search<'c> {
     /// Returns `None` if no sample can be withheld, as all are of one group.
     fn new(costs: &'c Costs<'c>, rows: &Rows, samples: &'c [Vec<u32>], limits: Limits<'c>) -> Option<Self> {
-        let n = rows.n_rows();
-        let varies = |samples: &&'c [u32]| (2..n).contains(&samples.len());
+        let mut order: Vec<u32> = rows.counted().collect();
+        let varies = |samples: &&'c [u32]| (2..order.len()).contains(&samples.len());
         let mut found: Vec<&[u32]> = samples.iter().map(Vec::as_slice).filter(varies).collect();
         found.sort_by_key(|samples| Reverse(samples.len()));
         // Frequent as well as rare labels.
         let step = found.len().div_ceil(LABELS).max(1);
         let samples: Vec<&[u32]> = found.into_iter().step_by(step).collect();
-        let mut labels = vec![Vec::new(); n];
+        let mut labels = vec![Vec::new(); rows.n_rows()];
         for (label, samples) in samples.iter().enumerate() {
             samples
                 .iter()
                 .for_each(|&row| labels[row as usize].push(label as u32));
         }
-        let mut order: Vec<u32> = (0..n as u32)
-            .filter(|&row| rows.weight(row as usize) > 0.0)
-            .collect();
         order.shuffle(&mut costs.params.origin().purpose("cost").stream());
         let size = (order.len() / PARTS).clamp(1, MOST);
         let (parts, n_parts) = match costs.groups {

@@ -62,7 +62,8 @@ pub struct LogisticRegressionParams {
     /// by more; for exact ones choose 0.00001.
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub tolerance: f64,
-    /// Maximum number of Newton steps, or a tenth of that of passes of coordinate descent, at least 1.
+    /// Maximum number of Newton steps, at least 1; coordinate descent (sparse features) makes at most ten times as many
+    /// passes.
     #[schemars(range(min = 1))]
     pub max_steps: usize,
     /// Magnitude below which weights of sparse features are left out, in units in which samples have length 1.

@@ -8,8 +8,8 @@ use rpo_core::Seed;
 /// at every pass.
 ///
 /// Each order interleaves shuffles of the two classes in proportion, so that every batch has its share of rows of a
-/// small class. The plain shuffle of the paper would give some batches none; the loss, a function of two class means,
-/// has the same expectation for both. Rows left over at the end of a pass are not used.
+/// small class. The plain shuffle of the paper would give some batches none, and the means of a small class, on which the
+/// loss depends, would vary more from batch to batch. Rows left over at the end of a pass are not used.
 pub(super) struct Batches<'a> {
     all: &'a [bool],
     size: usize,

@@ -18,12 +18,13 @@ pub struct FeatureParams {
     pub text_weights: TextWeighting,
     /// Replaces missing features by the typical value in training; nominal features always by their most frequent
     /// value. Without it, random forests, Extra-Trees and boosting send missing values to one side of each split, and
-    /// other methods refuse them.
+    /// most other methods refuse them.
     pub impute: Option<Fill>,
     /// Encoding of nominal features with three or more values: native, trees split the values into two subsets, where
-    /// values beyond the 255 most frequent count as missing, for forests and boosting on dense features; one-hot, an
-    /// indicator for each value; target, means of the outputs over the samples with the value (target encoding), for
-    /// features with very many values; or codes, the position of the value in the attribute's list, as a number.
+    /// values beyond the 255 most frequent count as missing, for random forests, Extra-Trees and boosting on dense
+    /// features; one-hot, an indicator for each value; target, means of the outputs over the samples with the value
+    /// (target encoding), for features with very many values; or codes, the position of the value in the attribute's
+    /// list, as a number.
     ///
     /// The default, null, is native if a method supports it and features are dense, one-hot for linear methods, beside
     /// texts and for sparse features, and codes otherwise. The means of target are shrunk towards the mean of all

@@ -25,8 +25,8 @@ impl Resolved {
         Ok(())
     }
 
-    /// Refuses trees ahead of the steps of single targets, which do not wait for each other, and more than memory allows
-    /// for, as each has a target.
+    /// Refuses trees ahead of the steps of single targets, which do not wait for each other, and more than 64, as each has
+    /// a target.
     pub(super) fn check_ahead(&self) -> Result<(), ParameterError> {
         match self.trees_ahead {
             Some(n @ 1..) if self.algorithm == Algorithm::SingleTarget => {

@@ -1,5 +1,7 @@
 //! Training outputs with their weights, by sample and by output.
 
+use super::form::target_bytes;
+use crate::boosting::resolved::Resolved;
 use crate::error::EnsembleError;
 use ndarray::{Array2, ArrayView2, Axis, s};
 use rpo_core::{CsrMatrix, MatrixView, check_dense, csr_row};
@@ -164,10 +166,13 @@ impl<'a> Outputs<'a> {
         self.n_weighted
     }
 
-    /// Returns each output as a separate array (n x 1), with its cell weights.
-    pub(in crate::boosting) fn apart(&self, limit: usize) -> Result<Vec<Column>, EnsembleError> {
+    /// Returns each output as a separate array (n x 1), with its cell weights. Refuses them if they exceed the memory limit
+    /// together with the scores and targets of their boosters.
+    pub(in crate::boosting) fn apart(&self, params: &Resolved) -> Result<Vec<Column>, EnsembleError> {
         let (n, d) = (self.n_rows(), self.n_outputs());
-        check_memory(limit, n, d, size_of::<f32>() + size_of::<f64>())?;
+        let given = size_of::<f32>() * (1 + usize::from(self.cells.is_some()));
+        let bytes = given + size_of::<f64>() + target_bytes(params, self);
+        check_memory(params.memory_limit, n, d, bytes)?;
         let column = |j: usize| {
             let mut y = Array2::zeros((n, 1));
             match self.y {

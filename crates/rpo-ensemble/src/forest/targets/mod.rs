@@ -63,22 +63,31 @@ impl Targets {
             }
             let is_label = |v: &f32| *v == 0.0 || *v == 1.0 || v.is_nan();
             if !target.iter().all(is_label) {
-                centre(target.column_mut(0));
+                centre(target.column_mut(0), weights);
             }
-            rounding.round_dense(&mut target);
+            let mut target = Matrix::Dense(target);
+            clear_unweighted(&mut target, weights);
+            rounding.round(&mut target, weights);
+            let Matrix::Dense(target) = target else {
+                unreachable!("one output is dense")
+            };
             return Ok(Self::Single(target.into_raw_vec_and_offset().0));
         }
         let entropy = params.criterion == CriterionKind::Entropy;
         let mut targets = match y {
             MatrixView::Dense(y) if !entropy => {
                 let mut centred = y.as_standard_layout().into_owned();
-                centred.axis_iter_mut(Axis(1)).for_each(centre);
+                let columns = centred.axis_iter_mut(Axis(1));
+                columns.for_each(|column| centre(column, weights));
                 Matrix::Dense(centred)
             }
             y => y.to_owned(),
         };
         if !entropy && let Some(factors) = params.scale_outputs.factors(y, weights) {
             scale(&mut targets, &factors);
+        }
+        if !entropy {
+            clear_unweighted(&mut targets, weights);
         }
         if let Some(projection) = projection {
             if is_partial {
@@ -95,7 +104,7 @@ impl Targets {
         }
         match (entropy, is_partial) {
             (false, _) => {
-                rounding.round(&mut targets);
+                rounding.round(&mut targets, weights);
                 Ok(Self::Outputs(targets))
             }
             (true, false) => Ok(Self::Labels(y.to_csr())),
@@ -109,11 +118,8 @@ impl Targets {
     /// Makes sparse outputs dense, as histograms need.
     pub(super) fn make_dense(&mut self) -> Result<(), EnsembleError> {
         if let Self::Outputs(y @ Matrix::Sparse(_)) = self {
-            let dense = y
-                .view()
-                .to_dense(DEFAULT_MEMORY_LIMIT)
-                .map_err(EnsembleError::Training)?;
-            *y = Matrix::Dense(dense);
+            let dense = y.view().to_dense(DEFAULT_MEMORY_LIMIT);
+            *y = Matrix::Dense(dense.map_err(EnsembleError::DenseOutputs)?);
         }
         Ok(())
     }
@@ -179,9 +185,9 @@ fn project(
     index: usize,
 ) -> Result<Array2<f32>, EnsembleError> {
     let seed = Seed::new(params.seed).purpose("projection").child(index as u64);
-    let map = projection.fit(data, seed)?;
+    let map = projection.fit(data, seed, DEFAULT_MEMORY_LIMIT)?;
     let mut projected = map.apply(data.outputs)?;
-    rounding.round_dense(&mut projected);
+    rounding.round_dense(&mut projected, data.weights);
     Ok(projected)
 }
 
@@ -200,14 +206,36 @@ fn scale(targets: &mut Matrix, factors: &[f32]) {
     }
 }
 
+/// Sets the targets of samples of weight 0 to 0, so that none of them is an extreme beside which others lose their digits.
+fn clear_unweighted(targets: &mut Matrix, weights: Option<&[f32]>) {
+    let unweighted = |row: &usize| weights.is_some_and(|weights| weights[*row] == 0.0);
+    match targets {
+        Matrix::Dense(y) => {
+            let rows = (0..y.nrows()).filter(unweighted);
+            rows.for_each(|row| y.row_mut(row).fill(0.0));
+        }
+        Matrix::Sparse(y) => {
+            let rows = (0..y.rows()).filter(unweighted);
+            let ranges: Vec<_> = rows.map(|row| y.indptr().outer_inds_sz(row)).collect();
+            ranges.into_iter().for_each(|range| y.data_mut()[range].fill(0.0));
+        }
+    }
+}
+
 /// Subtracts its mean from a column whose values are far from zero.
 ///
 /// Split gains do not depend on the mean, and sums of uncentred targets would lose the digits in which the targets
 /// differ. If the mean is not several times the standard deviation, nothing would be lost, and the targets stay
 /// unchanged because subtracting rounds values that are not near the mean. Sparse targets keep their zeros and are not
-/// centred. Missing values stay missing and do not contribute to the mean.
-fn centre(mut column: ArrayViewMut1<'_, f32>) {
-    let known = || column.iter().filter(|v| !v.is_nan()).map(|&v| f64::from(v));
+/// centred. Missing values stay missing. They and samples of weight 0 do not contribute to the mean.
+fn centre(mut column: ArrayViewMut1<'_, f32>, weights: Option<&[f32]>) {
+    let counts = |row: usize| weights.is_none_or(|weights| weights[row] > 0.0);
+    let known = || {
+        let values = column.iter().enumerate();
+        values
+            .filter(|(row, v)| !v.is_nan() && counts(*row))
+            .map(|(_, &v)| f64::from(v))
+    };
     let n = known().count() as f64;
     let mean = known().sum::<f64>() / n;
     let variance = known().map(|v| (v - mean).powi(2)).sum::<f64>() / n;

@@ -32,9 +32,9 @@ impl Rounding {
         }
     }
 
-    /// Rounds targets if they may be rounded.
-    pub(super) fn round(self, targets: &mut Matrix) {
-        if let Some(weight) = self.of(targets.view()) {
+    /// Rounds targets if they may be rounded. Those of samples of weight 0 are 0.
+    pub(super) fn round(self, targets: &mut Matrix, weights: Option<&[f32]>) {
+        if let Some(weight) = self.of(targets.view(), weights) {
             match targets {
                 Matrix::Dense(y) => round_for_exact_sums(y.as_slice_mut().expect(super::CONTIGUOUS), weight),
                 Matrix::Sparse(y) => round_for_exact_sums(y.data_mut(), weight),
@@ -42,17 +42,17 @@ impl Rounding {
         }
     }
 
-    /// Rounds dense targets if they may be rounded.
-    pub(super) fn round_dense(self, targets: &mut Array2<f32>) {
-        if let Some(weight) = self.of((&*targets).into()) {
+    /// Rounds dense targets if they may be rounded. Those of samples of weight 0 are 0.
+    pub(super) fn round_dense(self, targets: &mut Array2<f32>, weights: Option<&[f32]>) {
+        if let Some(weight) = self.of((&*targets).into(), weights) {
             round_for_exact_sums(targets.as_slice_mut().expect(super::CONTIGUOUS), weight);
         }
     }
 
     /// Returns the largest weight of a bag if targets may be rounded.
-    fn of(self, targets: MatrixView<'_>) -> Option<f64> {
+    fn of(self, targets: MatrixView<'_>, weights: Option<&[f32]>) -> Option<f64> {
         let weight = self.most_weight?;
-        let mut columns = columns(targets);
+        let mut columns = columns(targets, weights);
         let largest = columns.iter().map(Column::largest).fold(0.0, f64::max);
         let mut spreads = columns.iter_mut().filter_map(Column::middle);
         spreads
@@ -63,14 +63,14 @@ impl Rounding {
 
 /// Returns true for each output with a value so extreme that the others would become equal in steps that make sums of
 /// the output over all samples exact.
-pub(in crate::forest) fn have_extremes(y: MatrixView<'_>) -> Vec<bool> {
+pub(in crate::forest) fn have_extremes(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<bool> {
     let is_extreme = |mut column: Column| {
         column.middle().is_some_and(|(median, spread)| {
             let farthest = (column.most - median).max(median - column.least);
             !keeps_digits(f64::from(farthest), y.n_rows() as f64, spread)
         })
     };
-    columns(y).into_iter().map(is_extreme).collect()
+    columns(y, weights).into_iter().map(is_extreme).collect()
 }
 
 /// Returns true if steps relative to the largest target, such that sums over samples of a total weight are exact, are
@@ -80,7 +80,7 @@ fn keeps_digits(largest: f64, weight: f64, spread: f64) -> bool {
     largest * weight / SUMS <= LARGEST_STEP * spread
 }
 
-/// The observed values of an output, those that are stored if it is sparse.
+/// The observed values of an output in samples of positive weight, those that are stored if it is sparse.
 #[derive(Clone)]
 struct Column {
     least: f32,
@@ -89,16 +89,18 @@ struct Column {
     sample: Vec<f32>,
 }
 
-fn columns(targets: MatrixView<'_>) -> Vec<Column> {
+fn columns(targets: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<Column> {
     let none = Column {
         least: f32::INFINITY,
         most: f32::NEG_INFINITY,
         sample: Vec::new(),
     };
     let mut columns = vec![none; targets.n_cols()];
-    let stride = targets.n_rows().div_ceil(MOST_ROWS).max(1);
-    for row in 0..targets.n_rows() {
-        let is_sampled = row.is_multiple_of(stride);
+    let counts = |row: &usize| weights.is_none_or(|weights| weights[*row] > 0.0);
+    let rows = (0..targets.n_rows()).filter(counts);
+    let stride = rows.clone().count().div_ceil(MOST_ROWS).max(1);
+    for (i, row) in rows.enumerate() {
+        let is_sampled = i.is_multiple_of(stride);
         targets.for_each_in_row(row, |j, value| {
             let column = &mut columns[j as usize];
             // NaN is ignored.
@@ -143,7 +145,7 @@ mod tests {
     #[test]
     fn one_extreme_target_is_told_from_many_digits() {
         let ordinary = Array2::from_shape_fn((5000, 2), |(i, j)| ((i * 37 + j) % 1001) as f32);
-        let is_rounded = |y: MatrixView<'_>| Rounding::new(5000, None).of(y).is_some();
+        let is_rounded = |y: MatrixView<'_>| Rounding::new(5000, None).of(y, None).is_some();
         assert!(is_rounded((&ordinary).into()));
         for (extreme, expected) in [(1e5, false), (1e10, true), (-1e20, true), (f32::MAX, true)] {
             let mut y = ordinary.clone();
@@ -151,18 +153,27 @@ mod tests {
             let csr = MatrixView::from(&y).to_csr();
             for y in [MatrixView::from(&y), MatrixView::Sparse(csr.view())] {
                 assert_eq!(is_rounded(y), !expected, "{extreme}");
-                assert_eq!(have_extremes(y), [false, expected]);
+                assert_eq!(have_extremes(y, None), [false, expected]);
+                // Without weight, it is nobody's extreme.
+                let mut weights = vec![1.0; 5000];
+                weights[77] = 0.0;
+                assert!(
+                    Rounding::new(5000, Some(&weights))
+                        .of(y, Some(&weights))
+                        .is_some()
+                );
+                assert_eq!(have_extremes(y, Some(&weights)), [false; 2]);
             }
         }
         // What is far from zero is centred.
-        assert_eq!(have_extremes((&(ordinary + 1e8)).into()), [false; 2]);
+        assert_eq!(have_extremes((&(ordinary + 1e8)).into(), None), [false; 2]);
     }
 
     #[test]
     fn the_spread_is_that_of_values_that_differ() {
         let middle = |values: &[f32]| {
             let y = Array2::from_shape_vec((values.len(), 1), values.to_vec()).unwrap();
-            columns((&y).into())[0].middle()
+            columns((&y).into(), None)[0].middle()
         };
         assert_eq!(middle(&[]), None);
         assert_eq!(middle(&[7.0; 3]), None);
@@ -185,7 +196,7 @@ mod tests {
             (Some(&[1.0, 0.5, 1.0]), tiny),
         ] {
             let mut y = given.clone();
-            Rounding::new(3, weights).round_dense(&mut y);
+            Rounding::new(3, weights).round_dense(&mut y, weights);
             assert_eq!(y[[1, 0]], expected);
         }
     }

@@ -13,15 +13,16 @@ use serde::{Deserialize, Serialize};
 
 /// Parameters of the search for an ensemble.
 ///
-/// Configurations of a portfolio, a list of methods with options, are fitted in order while time allows. Each is scored
-/// on samples that it was not fitted to: in four folds for at most 2000 samples, otherwise on a quarter of the samples.
-/// Forests of 100 or more trees are scored on their out-of-bag predictions, and ridge regression on leave-one-out
-/// predictions; where samples have groups, on withheld groups like all others. The weights are found from these scores,
-/// and the members with weight are fitted to all samples; members for which no time is left keep the models of the
-/// folds. With at most 500 samples, a member is the mean of three such fits with different seeds. Predicted numbers are
-/// limited to the range of the output in training. A configuration that the data or the machine does not allow is left
-/// out with a note in the model ([`Selection`](crate::combine::Selection)). For linear methods, missing features are
-/// imputed by medians.
+/// Configurations of a portfolio, a list of methods with options, are fitted in order while time allows; with a time
+/// limit, the cheapest one comes first. Each is scored on samples that it was not fitted to: in four folds for at most
+/// 2000 samples, otherwise on a quarter of the samples. Random forests of 100 or more trees are scored on their
+/// out-of-bag predictions, and ridge regression of fewer than 2000 features on leave-one-out predictions; where samples
+/// have groups, on withheld groups like all others. The weights are found from these scores, and the members with
+/// weight are fitted to all samples; members for which no time is left keep the models of the folds. With at most 500
+/// samples, a member is the mean of three such fits with different seeds. Predicted numbers are limited to the range of
+/// the output in training. A configuration that the data or the machine does not allow is left out with a note in the
+/// model ([`Selection`](crate::combine::Selection)). For methods that need every feature, missing ones are imputed by
+/// medians.
 ///
 /// A static portfolio instead of a search and selection with replacement follow Feurer et al. (auto-sklearn 2, 2022)
 /// and Salinas, Erickson (TabRepo, 2024). They compute a metric in each round of selection; here it is the squared
@@ -41,12 +42,14 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct AutoParams {
     /// Time limit in seconds for the search and the fits to all samples. Where intervals need another search on
-    /// withheld samples, both searches have half of the time. The configurations tried, and so the model, depend on the
-    /// machine. Default: 10, plus one for every 100,000 values of the data (stored features and outputs), at most 600.
+    /// withheld samples, each of the two searches has half of the time. The configurations that are tried, and
+    /// therefore the model, depend on the machine. Default: 10, plus one for every 100,000 values of the data (stored
+    /// features and outputs), at most 600.
     ///
-    /// The first configuration is always tried. Another one is left out if its expected time, from its cost and the
-    /// times so far, would not leave enough time to fit members to all samples, and one that takes four times as
-    /// long as expected, and a third of the time that was left, is stopped.
+    /// The cheapest configuration is tried first, in any case. Another one is postponed if its expected time, from its
+    /// cost and the times so far, would not leave enough time to fit members to all samples; it is tried in the end if
+    /// a quarter of that time suffices. A trial that takes four times as long as expected, and a third of the time that
+    /// was left, is stopped.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub time: Option<f64>,
     /// Number of configurations to try, in the order of the portfolio, instead of a time limit. The model then depends

@@ -7,7 +7,7 @@ use crate::method::MethodEntry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of an ensemble: methods whose predictions are averaged.
+/// Parameters of an ensemble: methods whose predictions are combined, by weighted means or a regression on them.
 ///
 /// ```
 /// use rpo::data::generate::MultiLabelSet;

@@ -131,7 +131,7 @@ fn with_name(e: EnsembleError, data: &Dataset) -> ModelError {
 /// Returns the boosted model to continue, which must have fewer steps than requested.
 fn started<'a>(start: &'a Model, params: &BoostingParams) -> Result<&'a Boosted, ModelError> {
     let Some(start) = start.predictor().downcast_ref::<Boosted>() else {
-        return Err(EnsembleError::Merge("the model to continue is not a boosting model").into());
+        return Err(EnsembleError::Continue("the model is not a boosting model").into());
     };
     let n_steps = start.n_steps();
     if params.iterations <= n_steps {

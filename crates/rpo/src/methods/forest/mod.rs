@@ -4,6 +4,7 @@ mod joint;
 mod single_target;
 
 use crate::method::MethodEntry;
+use rpo_ensemble::thresholds::ThresholdRule;
 use rpo_ensemble::{
     Forest, ForestParams, ForestPreset, MaxFeatures, OutputScaling, SingleTargetForest, SingleTargetParams,
 };
@@ -73,6 +74,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             "binary-relevance-forest",
             "A forest for each label alone, by entropy on 75 % of samples and features",
             ForestParams::from(ForestPreset::RfCost),
-        ),
+        )
+        .presets_deciding(ThresholdRule::LabelF),
     ]
 }
