@@ -132,9 +132,9 @@ impl Names {
     /// ```
     pub fn nearest(&self, misspelt: &str) -> Option<Cow<'_, str>> {
         let Self::Given(names) = self else { return None };
-        let scored = names
-            .iter()
-            .map(|name| (strsim::jaro_winkler(misspelt, name), name));
+        let misspelt = misspelt.to_lowercase();
+        let score = |name: &str| strsim::jaro_winkler(&misspelt, &name.to_lowercase());
+        let scored = names.iter().map(|name| (score(name), name));
         let (score, best) = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
         (score > 0.8).then_some(Cow::Borrowed(best.as_str()))
     }

@@ -135,6 +135,13 @@ impl TrainingSummary {
         (ours.weights != theirs.weights).then_some(TrainingDifference::Weights)
     }
 
+    /// Returns true if the outputs of a training set are known to be those of another, in their order.
+    pub(crate) fn has_outputs_of(&self, other: &Self) -> bool {
+        let checksums = self.checksums.zip(other.checksums);
+        self.n_samples == other.n_samples
+            && checksums.is_some_and(|(ours, theirs)| ours.outputs == theirs.outputs)
+    }
+
     /// Repeats each output `times` times in succession.
     pub(crate) fn repeated(self, times: usize) -> Self {
         fn each<T: Copy>(values: &[T], times: usize) -> Vec<T> {

@@ -7,6 +7,7 @@ use crate::options::{InputOptions, ThreadOptions, UnseenOptions};
 use crate::output::Output;
 use crate::predictions::{Explanation, for_each_explanation};
 use clap::Args;
+use rpo::core::text::did_you_mean;
 use rpo::core::{MatrixView, csr_row};
 use rpo::data::Dataset;
 use rpo::data::Task;
@@ -27,7 +28,8 @@ use std::path::PathBuf;
 ///
 /// Scores are predictions, except for labels that boosting or a linear model other than ridge predicts: there they are
 /// log-odds (activations for classes). For the losses poisson and tweedie they are logarithms of predictions. Quantiles
-/// of several levels are explained as the model's trees give them: predictions sort them where they cross.
+/// of several levels are explained as the model's trees give them: predictions sort them where they cross. Predictions
+/// of auto and blend are also limited to the range of the training values, and scores are not.
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
     /// The model.
@@ -148,9 +150,12 @@ impl Explain {
         let names = &model.schema().output_names;
         let named = |name: &String| match names.position(name) {
             Some(output) => Ok(output as u32),
-            None => Err(CliError::Usage(format!(
-                "--outputs: the model has no output {name:?}"
-            ))),
+            None => {
+                let nearest = did_you_mean(names.nearest(name).map(|name| format!("{name:?}")));
+                Err(CliError::Usage(format!(
+                    "--outputs: the model has no output {name:?}{nearest}"
+                )))
+            }
         };
         let chosen = match self.outputs.is_empty() {
             true => (0..names.iter().len() as u32).collect(),

@@ -135,6 +135,17 @@ impl Train {
                 selected = ensemble.selection.clone();
                 n_models = Some(ensemble.members().count());
             }
+            let has_lost = |has: fn(&Model) -> bool| start.as_ref().is_some_and(has) && !has(&model);
+            for (what, is_lost) in [
+                ("intervals", has_lost(|model| model.intervals().is_some())),
+                ("thresholds", has_lost(|model| model.thresholds().is_some())),
+            ] {
+                if is_lost {
+                    note(&format!(
+                        "the model that was continued has {what}, and this one has none: --{what} finds them again"
+                    ));
+                }
+            }
             if model.intervals().is_some() {
                 note_equal_values(&data);
             }

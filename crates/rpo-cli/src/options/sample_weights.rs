@@ -64,8 +64,10 @@ impl SampleWeightOptions {
         if !Path::new(given).exists() {
             let nearest = data.feature_names().nearest(given);
             let nearest = did_you_mean(nearest.map(|name| format!("{name:?}")));
-            let message =
-                format!("--sample-weights: there is no feature {given:?}{nearest} and no file of that name");
+            let message = format!(
+                "--sample-weights: there is no feature {given:?}{nearest} and no file of that name; a column that \
+                 --targets, --id, --group, --time or --ignore name is no feature"
+            );
             return Err(problem(name, message));
         }
         let file = File::open(given).map_err(|e| problem(given, e.to_string()))?;

@@ -62,6 +62,11 @@ impl WriteOptions {
         write::write(data, options, &mut out)?;
         let file = out.into_inner().map_err(IntoInnerError::into_error)?;
         file.finish()?;
+        if data.ids().is_some() && matches!(format, Format::Arff | Format::SvmLight | Format::XmlRepo) {
+            note(&format!(
+                "{format} has no column for identifiers, which are left out"
+            ));
+        }
         if format == Format::SvmLight {
             note_sizes(data);
         }

@@ -219,11 +219,19 @@ fn numbers_may_have_decimal_commas() {
     let (line, found) = kind("a;b\n1,5;2\n1.500,5;3\n", &options);
     assert_eq!(line, Some(3));
     assert!(matches!(found, ReadErrorKind::DecimalComma { .. }));
-    let both = ReadOptions {
+    // A comma that separates columns is not within quotes.
+    let quoted = "a,b,c\n\"0,5\",3,\"1,5\"\n2,\"4,25\",0\n";
+    let with_commas = ReadOptions {
         delimiter: Some(','),
-        ..options
+        ..options.clone()
     };
-    assert_eq!(kind("a,b\n1,2\n", &both).1, ReadErrorKind::CommaOfNumbers);
+    for options in [&options, &with_commas] {
+        let data = read_from(quoted.as_bytes(), options).unwrap();
+        assert_eq!(dense(&data), [[0.5, 3.0, 1.5], [2.0, 4.25, 0.0]]);
+    }
+    let (line, found) = kind("a,b\n1,2\n1,5,2\n", &with_commas);
+    assert_eq!(line, Some(3));
+    assert!(matches!(found, ReadErrorKind::FieldCount { .. }), "{found}");
 }
 
 #[test]

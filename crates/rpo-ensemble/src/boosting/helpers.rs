@@ -178,6 +178,29 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_works() {
+        in_pool(1, || {
+            let is_done = Arc::<AtomicBool>::default();
+            let other = Arc::clone(&is_done);
+            rayon::spawn(move || other.store(true, Ordering::Relaxed));
+            work_until(|| is_done.load(Ordering::Relaxed));
+        });
+        // Others may take longer than anybody looks for work.
+        in_pool(2, || {
+            let are_free = occupy_others();
+            let (is_done, other) = (Arc::<AtomicBool>::default(), Arc::clone(&are_free));
+            let set = Arc::clone(&is_done);
+            rayon::spawn(move || {
+                other.store(true, Ordering::Relaxed);
+                sleep(3 * PATIENCE);
+                set.store(true, Ordering::Relaxed);
+            });
+            work_until(|| is_done.load(Ordering::Relaxed));
+            assert!(are_free.load(Ordering::Relaxed));
+        });
+    }
+
+    #[test]
     fn a_thread_that_leads_a_fit_does_not_help() {
         in_pool(3, || {
             assert!(may_help());

@@ -20,6 +20,8 @@ pub(super) enum Target {
         norm: f64,
         /// The observed weight h of each number, with which it counts; `None` if all are 1.
         observed: Option<Array2<f32>>,
+        /// The mean weight w of the outputs of each sample, for Algorithm 3; empty if all are 1.
+        means: Vec<f32>,
     },
     /// Split by second-order gains, projected by rows of norm 1.
     SecondOrder(SecondOrderTarget),
@@ -63,6 +65,7 @@ impl Default for Target {
             wide: Vec::new(),
             norm: 1.0,
             observed: None,
+            means: Vec::new(),
         }
     }
 }
@@ -128,20 +131,35 @@ impl Target {
         }
     }
 
-    /// Returns the weighted means of the projected residual over the leaves, Σ c z / Σ c h: the values of a tree of
+    /// Returns the weighted means of the projected residual over the leaves, Σ c z / √(Σ c w Σ c h): the values of a tree of
     /// Algorithm 3.
+    ///
+    /// Where all outputs are observed, h and the mean weight w of the outputs of a sample are 1. Σ c z / Σ c h is the value
+    /// with the smallest error; but it is so large in a leaf without the outputs of large φ, where h is far less than w,
+    /// that this leaf alone would decide the steps of the outputs. The variance of z is proportional to h: divided by
+    /// its root, the values of all leaves are alike in size.
     pub(super) fn leaf_means(&self, leaves: &LeafIndex, weights: &[f32]) -> Vec<f64> {
-        let Self::Variance { wide, observed, .. } = self else {
+        let Self::Variance {
+            wide,
+            observed,
+            means,
+            ..
+        } = self
+        else {
             unreachable!("Algorithm 3 splits by variance")
         };
-        let mut sums = vec![(0.0, 0.0); leaves.n_leaves];
+        let mut sums = vec![[0.0; 3]; leaves.n_leaves];
         for (i, &leaf) in leaves.of_row.iter().enumerate() {
-            let (sum, total) = &mut sums[leaf as usize];
+            let [sum, total, seen] = &mut sums[leaf as usize];
             let weight = f64::from(weights[i]);
             *sum += weight * wide[i];
-            *total += weight * observed.as_ref().map_or(1.0, |h| f64::from(h[[i, 0]]));
+            *total += weight * means.get(i).map_or(1.0, |&w| f64::from(w));
+            *seen += weight * observed.as_ref().map_or(1.0, |h| f64::from(h[[i, 0]]));
         }
-        let mean = |(sum, total): (f64, f64)| if total > 0.0 { sum / total } else { 0.0 };
+        let mean = |[sum, total, seen]: [f64; 3]| match seen > 0.0 {
+            true => sum / (total * seen).sqrt(),
+            false => 0.0,
+        };
         sums.into_iter().map(mean).collect()
     }
 }
@@ -163,20 +181,16 @@ impl<'p> Plan<'p> {
         is_wide: bool,
         outputs: &Outputs<'_>,
     ) -> Self {
-        let norm = phi.norm_squared();
-        let phi = match scales {
-            Some(scales) => Cow::Owned(phi.scaled(scales)),
-            None => Cow::Borrowed(phi),
-        };
         let (z, room) = room.into_room((outputs.n_rows(), phi.n_components()));
         let target = Target::Variance {
             wide: vec![0.0; if is_wide { z.len() } else { 0 }],
-            observed: observed(&phi, outputs, room),
+            observed: observed(phi, outputs, room),
+            means: if is_wide { outputs.mean_cells() } else { Vec::new() },
             z,
-            norm,
+            norm: phi.norm_squared(),
         };
         Self {
-            phi,
+            phi: scales.map_or(Cow::Borrowed(phi), |scales| Cow::Owned(phi.scaled(scales))),
             squares: None,
             target,
         }
@@ -190,27 +204,13 @@ impl<'p> Plan<'p> {
         objective: &Objective,
         outputs: &Outputs<'_>,
     ) -> Self {
-        let (mut unit, squares);
-        let mut penalties: Vec<LeafPenalty>;
-        match scales {
-            None => {
-                unit = phi.normalized();
-                squares = unit.squared();
-                penalties = along(&unit, &squares, splits.penalties, objective);
-            }
-            Some(scales) => {
-                let scaled = phi.scaled(scales);
-                unit = scaled.normalized();
-                squares = unit.squared();
-                penalties = along(&unit, &squares, splits.penalties, objective);
-                // Gains of all components are in units of the scaled outputs.
-                let norms = scaled.norms().into_iter().zip(phi.norms());
-                let factors: Vec<f64> = norms.map(|(a, b)| if b > 0.0 { a / b } else { 0.0 }).collect();
-                unit = unit.with_rows_times(&factors);
-                let pairs = penalties.iter_mut().zip(&factors);
-                pairs.for_each(|(penalty, factor)| penalty.l1 *= factor);
-            }
+        let mut unit = phi.normalized();
+        // Second derivatives have no unit to scale.
+        let squares = unit.squared();
+        if let Some(scales) = scales {
+            unit = unit.scaled(scales);
         }
+        let penalties = along(&unit, &squares, splits.penalties, objective);
         let shape = (outputs.n_rows(), unit.n_components());
         let (gradients, room) = room.into_room(shape);
         let scale = objective.common_scale().unwrap_or(1.0);
@@ -295,7 +295,8 @@ fn fitting(array: Option<Array2<f32>>, shape: (usize, usize)) -> Array2<f32> {
     fits.unwrap_or_else(|| Array2::zeros(shape))
 }
 
-/// Returns the penalties of values along components of norm 1, where a value v along φ_k adds v φ_kj to output j.
+/// Returns the penalties of values along components, where a value v along φ_k adds v φ_kj to output j. φ is of norm 1
+/// before outputs are scaled, as are its squares.
 fn along(
     unit: &Coefficients,
     squares: &Coefficients,

@@ -5,7 +5,7 @@ use ndarray::{Array2, Axis, array, concatenate, s};
 use proptest::prelude::*;
 use rpo_core::{FeatureImportances, Learner, Predictor, Seed, TreeEnsemble};
 use rpo_ensemble::boosting::{Algorithm, Boosted, BoostingOptions, BoostingParams, LossKind};
-use rpo_ensemble::{Bins, MaxFeatures};
+use rpo_ensemble::{Bins, MaxFeatures, OutputScaling};
 
 const NAN: f32 = f32::NAN;
 
@@ -262,5 +262,49 @@ fn bins_hold_what_is_observed() {
                 }
             }
         }
+    }
+}
+
+/// Neither the unit of an output that is often missing nor small coefficients of what is observed decide the values of
+/// leaves.
+#[test]
+fn units_of_missing_outputs_do_not_matter() {
+    let (x, y) = numbers(300);
+    let cells = |y: &Array2<f32>| {
+        Array2::from_shape_fn(y.dim(), |(i, j)| match (i * 7 + j * 5) % 10 {
+            0..4 => NAN,
+            _ => y[[i, j]],
+        })
+    };
+    let error = |params: &BoostingParams, unit: f32| {
+        let given = Array2::from_shape_fn(y.dim(), |(i, j)| y[[i, j]] * if j == 2 { unit } else { 1.0 });
+        let mut f = fit(params, &x, &cells(&given), None)
+            .predict((&x).into())
+            .unwrap();
+        f.column_mut(2).mapv_inplace(|v| v / unit);
+        (&f - &y).mapv(|v| f64::from(v).powi(2)).mean().unwrap()
+    };
+    let spread = y.var_axis(Axis(0), 0.0).mean().unwrap();
+    for params in settings() {
+        let params = BoostingParams {
+            iterations: 60,
+            ..params
+        };
+        let plain = error(&params, 1.0);
+        assert!(plain < 0.5 * f64::from(spread), "{plain} {spread} {params:?}");
+        for unit in [1e-6, 1e6] {
+            let scaled = error(&params, unit);
+            assert!(scaled < 1.2 * plain + 0.02, "{scaled} {plain} {params:?}");
+        }
+    }
+    // Without a common unit, one output decides the splits, but no value is beyond all residuals.
+    for unit in [1e-3, 1e3] {
+        let params = BoostingParams {
+            iterations: 60,
+            scale_outputs: OutputScaling::None,
+            ..BoostingParams::from(Algorithm::GbrtRpo)
+        };
+        let found = error(&params, unit);
+        assert!(found < 1.5 * f64::from(spread), "{found} {spread} {unit}");
     }
 }

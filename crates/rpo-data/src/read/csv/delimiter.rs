@@ -11,7 +11,8 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::read) enum Delimiter {
     Given(u8),
-    /// That of [`delimiter_of_lines`], which is no comma unless one may separate columns.
+    /// That of [`delimiter_of_lines`], which is no comma unless one may separate columns, or the first row has commas
+    /// in quotes and as many others as the header.
     Detected {
         with_comma: bool,
     },
@@ -28,10 +29,7 @@ impl Delimiter {
             let with_comma = !options.decimal_comma;
             return Ok(Self::Detected { with_comma });
         };
-        match check_delimiter(delimiter)? {
-            b',' if options.decimal_comma => Err(ReadErrorKind::CommaOfNumbers),
-            byte => Ok(Self::Given(byte)),
-        }
+        Ok(Self::Given(check_delimiter(delimiter)?))
     }
 
     /// Like [`Self::of`], for a file whose name may imply a tab.
@@ -50,19 +48,21 @@ impl Delimiter {
             Self::Detected { with_comma } => (false, with_comma),
             Self::TabOrDetected { with_comma } => (true, with_comma),
         };
-        let counted = |line: &[u8]| match with_comma {
-            true => counts(line),
-            false => counts(line).without_comma(),
-        };
-        let header = counted(lines.line());
+        let header = counts(lines.line());
         if prefers_tab && header.of[TAB].1 > 0 {
             return Ok(b'\t');
         }
         let row = lines.look_ahead(|line| !line.trim_ascii().is_empty())?;
+        let row = counts(row.unwrap_or_default());
+        let commas = |counts: &Counts| counts.of[COMMA].1;
+        let separates = row.has_quoted_comma && commas(&row) > 0 && commas(&row) == commas(&header);
+        if with_comma || separates {
+            return Ok(delimiter_of_lines(&header, &row));
+        }
         Ok(
-            match delimiter_of_lines(&header, &counted(row.unwrap_or_default())) {
+            match delimiter_of_lines(&header.without_comma(), &row.without_comma()) {
                 // There is one column.
-                b',' if !with_comma => b';',
+                b',' => b';',
                 found => found,
             },
         )
@@ -87,6 +87,8 @@ struct Counts {
     of: [(u8, usize); 4],
     /// True if the line ends inside quotes.
     is_open: bool,
+    /// True if there is a comma inside quotes.
+    has_quoted_comma: bool,
 }
 
 impl Counts {
@@ -101,10 +103,12 @@ fn counts(line: &[u8]) -> Counts {
     let mut counts = Counts {
         of: [(b',', 0), (b';', 0), (b'\t', 0), (b'|', 0)],
         is_open: false,
+        has_quoted_comma: false,
     };
     for &byte in line {
         counts.is_open ^= byte == b'"';
         let is_open = counts.is_open;
+        counts.has_quoted_comma |= is_open && byte == b',';
         if let Some((_, count)) = counts.of.iter_mut().find(|(b, _)| *b == byte && !is_open) {
             *count += 1;
         }
@@ -159,6 +163,8 @@ mod tests {
             ("a.tsv", "x, y\n0,5\n", ';'),
             ("a.tsv", "x, y\tz; w\n0,5\t1\n", '\t'),
             ("a.tsv", "x, y;z\n0,5;1\n", ';'),
+            ("a.csv", "x,y,z\n\"0,5\",3,\"1,5\"\n", ','),
+            ("a.csv", "x;y\n\"0,5\";3\n", ';'),
         ] {
             let delimiter = Delimiter::of_file(Path::new(name), &options).unwrap();
             let mut lines = LineReader::new(text.as_bytes());

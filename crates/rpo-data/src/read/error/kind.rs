@@ -294,9 +294,6 @@ pub enum ReadErrorKind {
         /// The number.
         text: String,
     },
-    /// A comma as the delimiter of a file whose numbers have decimal commas.
-    #[error("the comma cannot be both the delimiter and the decimal comma")]
-    CommaOfNumbers,
     /// A number written with a decimal comma, or with commas between thousands.
     #[error(
         "{} in {} has a decimal comma or separators of thousands; numbers are written with a decimal point, and without \

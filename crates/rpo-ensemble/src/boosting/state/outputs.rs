@@ -105,6 +105,20 @@ impl<'a> Outputs<'a> {
         }
     }
 
+    /// Returns the mean weight of the cells of each sample; nothing if all are 1.
+    pub(in crate::boosting) fn mean_cells(&self) -> Vec<f32> {
+        if self.counts_all() {
+            return Vec::new();
+        }
+        let d = self.n_outputs();
+        let (mut y, mut cells) = (vec![0.0; d], vec![1.0; d]);
+        let means = (0..self.n_rows()).map(|row| {
+            self.copy_rows(row..row + 1, &mut y, &mut cells);
+            (cells.iter().sum::<f64>() / d as f64) as f32
+        });
+        means.collect()
+    }
+
     /// Copies an output and the weights c u of its cells, 0 where it is missing.
     pub(in crate::boosting) fn copy_column(&self, output: usize, y: &mut [f64], weights: &mut [f64]) {
         match self.y {
