@@ -58,6 +58,9 @@ impl Model {
                 "an ensemble is not part of a forest; `rpo combine` and `Model::combine` average models of any methods",
             );
         }
+        if self.predictor().kind() != other.predictor().kind() {
+            return refuse("they are models of different methods");
+        }
         if self.schema() != other.schema() {
             return refuse("they differ in task, features or outputs");
         }

@@ -13,9 +13,7 @@
 
 use super::booster::{Booster, step_seed};
 use super::helpers::work_until;
-use super::state::Coefficients;
 use super::step::BoostingStep;
-use super::stretch::StepOfGroup;
 use super::target::Target;
 use super::trees::{GrownTree, Trees};
 use crate::error::EnsembleError;
@@ -23,16 +21,19 @@ use rayon::ScopeFifo;
 use rpo_core::Seed;
 use rpo_tree::AxisRule;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Trees of consecutive steps that grow at the same time.
 pub(super) struct Group {
     steps: Range<usize>,
     /// One for each tree, or one for all.
     targets: Vec<Target>,
-    /// Those that have grown.
-    trees: Vec<OnceLock<Result<GrownTree, EnsembleError>>>,
+    /// Those that have grown, until their steps are made.
+    trees: Vec<Mutex<Slot>>,
 }
+
+/// A tree once it has grown, or the error that prevented it.
+type Slot = Option<Result<GrownTree, EnsembleError>>;
 
 impl Group {
     /// Starts to grow the trees of some steps.
@@ -44,7 +45,7 @@ impl Group {
         scope: &ScopeFifo<'s>,
     ) -> Arc<Self> {
         let group = Arc::new(Self {
-            trees: steps.clone().map(|_| OnceLock::new()).collect(),
+            trees: steps.clone().map(|_| Mutex::default()).collect(),
             steps,
             targets,
         });
@@ -54,7 +55,7 @@ impl Group {
             scope.spawn_fifo(move |_| {
                 if let Some(group) = group.upgrade() {
                     let tree = group.grow(i, trees, seed);
-                    group.trees[i].get_or_init(|| tree);
+                    *group.slot(i) = Some(tree);
                 }
             });
         }
@@ -72,14 +73,27 @@ impl Group {
         trees.grow_beside(target, step_seed(seed, self.steps.start + i), are_enough)
     }
 
-    /// Waits until all trees have grown, and grows some of them or others in the meantime. Returns them, and their targets,
-    /// whose memory may be used again.
-    fn finish(mut self: Arc<Self>) -> Result<(Vec<GrownTree>, Vec<Target>), EnsembleError> {
-        work_until(|| Arc::get_mut(&mut self).is_some());
-        let group = Arc::into_inner(self).expect("nobody else holds the group");
-        let grown = group.trees.into_iter();
-        let grown = grown.map(|tree| tree.into_inner().expect("a task left its tree"));
-        Ok((grown.collect::<Result<_, _>>()?, group.targets))
+    fn slot(&self, i: usize) -> MutexGuard<'_, Slot> {
+        self.trees[i].lock().expect("nothing panics beside an open slot")
+    }
+
+    /// Takes a tree, and grows it or others until it has grown.
+    fn take(&self, i: usize) -> Result<GrownTree, EnsembleError> {
+        let mut found = None;
+        work_until(|| {
+            found = self.slot(i).take();
+            found.is_some()
+        });
+        found.expect("waited for")
+    }
+
+    /// Returns the targets of a group whose trees have all been taken, so that their memory is used again.
+    fn into_targets(mut self: Arc<Self>) -> Vec<Target> {
+        // Whoever left the last tree lets go of the group at once.
+        while Arc::get_mut(&mut self).is_none() {
+            std::thread::yield_now();
+        }
+        Arc::into_inner(self).map_or_else(Vec::new, |group| group.targets)
     }
 }
 
@@ -120,32 +134,29 @@ impl<'a> Booster<'a> {
         self.growing.push_back(group);
     }
 
-    /// Makes the steps of the next group, in a fit that ends after `last` steps, and starts to grow the trees of the group
-    /// after the one that grows meanwhile. On an error, `made` holds the steps before it.
-    pub(super) fn make_group(
+    /// Makes the next step, in a fit that ends after `last` steps. The last step of a group starts to grow the trees of the
+    /// group after the one that grows meanwhile.
+    pub(super) fn make_step(
         &mut self,
+        step: usize,
         last: usize,
         scope: &ScopeFifo<'a>,
-        made: &mut Vec<StepOfGroup>,
-    ) -> Result<(), EnsembleError> {
-        let Some(group) = self.growing.pop_front() else {
-            return Ok(());
-        };
+    ) -> Result<BoostingStep<AxisRule>, EnsembleError> {
+        let group = self.growing.front().expect("steps have trees that grow");
         let steps = group.steps.clone();
-        let known = self.growing.back().map_or(steps.end, |next| next.steps.end);
-        let after = following(known, self.params.ahead(), last);
-        let (trees, targets) = group.finish()?;
-        self.targets = targets;
-        for (step, tree) in steps.clone().zip(trees) {
-            let next: Vec<Coefficients> = match step + 1 == steps.end {
-                true => self.coefficients_of(after.clone())?,
-                false => Vec::new(),
-            };
-            let made_step = self.step(tree, step, &next)?;
-            made.push(vec![(made_step, self.loss())]);
+        let tree = group.take(step - steps.start)?;
+        if step + 1 < steps.end {
+            return self.step(tree, step, &[]);
         }
+        let known = self.growing.back().map_or(steps.end, |last| last.steps.end);
+        let after = following(known, self.params.ahead(), last);
+        let next = self.coefficients_of(after.clone())?;
+        if let Some(group) = self.growing.pop_front() {
+            self.targets = group.into_targets();
+        }
+        let made = self.step(tree, step, &next)?;
         self.start(after, scope);
-        Ok(())
+        Ok(made)
     }
 }
 

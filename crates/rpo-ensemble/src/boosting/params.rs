@@ -215,8 +215,7 @@ pub struct BoostingParams {
     /// With g, the trees of g consecutive steps grow together, while the g steps before them are made, and on the
     /// residuals from before those. Leaf values and step lengths are always those of the current residuals, so that
     /// only the splits are those of earlier ones. Threads then grow whole trees, instead of waiting for each other at every
-    /// node, and scores are the same but for chance (docs/defaults.md). Progress is reported, and a fit may be stopped,
-    /// once in g steps. For trees shared by outputs.
+    /// node, and scores are the same but for chance (docs/defaults.md). For trees shared by outputs.
     #[schemars(range(max = 64))]
     pub trees_ahead: Option<usize>,
     /// Seed of all randomness: subsamples, features of a node, and projections.

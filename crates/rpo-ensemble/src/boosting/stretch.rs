@@ -22,14 +22,13 @@ pub(super) struct Stretch {
 }
 
 /// A step of each booster of a group, with its training loss after the step, as a sum.
-pub(super) type StepOfGroup = Vec<(BoostingStep<AxisRule>, f64)>;
+type StepOfGroup = Vec<(BoostingStep<AxisRule>, f64)>;
 
 /// The steps that a group made, and the error that ended them.
 type OfGroup = (Vec<StepOfGroup>, Option<EnsembleError>);
 
 impl Stretch {
-    /// Makes the given steps of a fit that ends after `last` steps, and those after them whose trees have grown
-    /// [ahead](super::ahead).
+    /// Makes the given steps of a fit that ends after `last` steps.
     pub(super) fn make<'a>(
         boosters: &mut [Booster<'a>],
         steps: Range<usize>,
@@ -40,17 +39,14 @@ impl Stretch {
         let groups: Vec<OfGroup> = groups
             .map(|group| {
                 let mut made = Vec::with_capacity(steps.len());
-                if let [booster] = group
-                    && booster.params.ahead() > 0
-                {
-                    let mut result = Ok(());
-                    while result.is_ok() && made.len() < steps.len() {
-                        result = booster.make_group(last, scope, &mut made);
-                    }
-                    return (made, result.err());
-                }
                 for step in steps.clone() {
-                    match Booster::step_together(group, step, last) {
+                    let trees = match group {
+                        [booster] if booster.params.ahead() > 0 => {
+                            booster.make_step(step, last, scope).map(|tree| vec![tree])
+                        }
+                        _ => Booster::step_together(group, step, last),
+                    };
+                    match trees {
                         Ok(trees) => {
                             let losses = group.iter().map(Booster::loss);
                             made.push(trees.into_iter().zip(losses).collect());

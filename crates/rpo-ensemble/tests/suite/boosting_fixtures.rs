@@ -6,8 +6,8 @@ use super::boosting_common::{Fitted, Setup};
 use super::common::Given;
 use ndarray::{Array2, ArrayView2, Axis};
 use rpo_core::{Seed, TreeEnsemble};
-use rpo_ensemble::Bins;
 use rpo_ensemble::boosting::{Algorithm, BoostingParams, LossKind, StepScope, StepValues};
+use rpo_ensemble::{Bins, OutputScaling};
 use rpo_projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -119,6 +119,7 @@ fn params(algorithm: Algorithm, tree: TreeParams, bins: Bins) -> BoostingParams 
         min_samples_leaf: Some(tree.min_samples_leaf),
         max_leaves: tree.max_leaf_nodes,
         bins,
+        scale_outputs: OutputScaling::None,
         ..BoostingParams::paper(algorithm)
     }
 }

@@ -10,7 +10,7 @@ use rpo_ensemble::boosting::{
     Algorithm, Boosted, BoostingOptions, BoostingParams, LineSearch, LossKind, Stages, StepScope, StepValues,
     Stop, TrainingForm,
 };
-use rpo_ensemble::{MaxFeatures, ProjectionScope};
+use rpo_ensemble::{MaxFeatures, OutputScaling, ProjectionScope};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -352,6 +352,7 @@ fn unrelated_outputs_stay() {
         BoostingParams {
             iterations: 1,
             learning_rate: 1.0,
+            scale_outputs: OutputScaling::None,
             ..BoostingParams::paper(Algorithm::GbrtRpo)
         },
         phi,
@@ -738,6 +739,7 @@ fn importances_are_shares_of_what_was_gained() {
     let whole = BoostingParams {
         learning_rate: 1.0,
         iterations: 5,
+        scale_outputs: OutputScaling::None,
         ..BoostingParams::paper(Algorithm::Gbmort)
     };
     let fitted = fit(whole, &x, &y.clone().into());

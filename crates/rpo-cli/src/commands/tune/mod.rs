@@ -66,7 +66,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "N", help_heading = "Search", conflicts_with_all = ["time", "steps"])]
     trials: Option<usize>,
 
-    /// Try settings for this many seconds: the result then depends on the machine.
+    /// Try settings for this many seconds; a trial that is under way then is finished. The result depends on the machine.
     #[arg(
         long,
         value_name = "SECONDS",
