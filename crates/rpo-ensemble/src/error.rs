@@ -152,7 +152,9 @@ pub enum EnsembleError {
         value: f32,
     },
     /// The scores and targets of boosting would need more memory than [its limit](crate::boosting::BoostingOptions::memory_limit).
-    #[error("training scores: {0}; use fewer samples or outputs, or sparse outputs with the square loss")]
+    #[error(
+        "training scores: {0}; use fewer samples or outputs, sparse outputs with the square loss, or a higher `memory_limit`"
+    )]
     Training(#[source] MatrixError),
     /// Sparse outputs, which forests with bins need dense, would take more memory than allowed.
     #[error("outputs for `bins`: {0}; leave out `bins`, or use a projection")]

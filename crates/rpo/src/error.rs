@@ -302,14 +302,6 @@ pub enum ModelError {
         /// What differs.
         difference: String,
     },
-    /// Weights to be found on the samples of the training, which any model predicts too well.
-    #[error(
-        "model {member} (from 0) was fitted to these outputs; weights of models are found on samples that none was fitted to"
-    )]
-    CombineTraining {
-        /// Index of the first model that was fitted to them.
-        member: usize,
-    },
     /// Models to combine that predict different quantiles, so that their mean would be neither.
     #[error("the models cannot be combined: one predicts {}, another {}", quantiles(.one), quantiles(.other))]
     CombineLevels {

@@ -135,11 +135,11 @@ impl TrainingSummary {
         (ours.weights != theirs.weights).then_some(TrainingDifference::Weights)
     }
 
-    /// Returns true if the outputs of a training set are known to be those of another, in their order.
-    pub(crate) fn has_outputs_of(&self, other: &Self) -> bool {
-        let checksums = self.checksums.zip(other.checksums);
-        self.n_samples == other.n_samples
-            && checksums.is_some_and(|(ours, theirs)| ours.outputs == theirs.outputs)
+    /// Returns true if the outputs of a data set are those of the training set, in their order, as far as their number and
+    /// a checksum tell: they are probably the same samples. False for a model of a file without checksums.
+    pub fn has_outputs_of(&self, data: &Dataset) -> bool {
+        let outputs = |of: Checksums| of.outputs;
+        self.n_samples == data.n_samples() && self.checksums.map(outputs) == Some(Checksums::of(data).outputs)
     }
 
     /// Repeats each output `times` times in succession.

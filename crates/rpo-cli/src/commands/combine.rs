@@ -101,6 +101,17 @@ impl Combine {
             Some(first) if has_data => Some(self.groups.load_evaluation(&self.data, first.schema())?),
             _ => None,
         };
+        if let Some(data) = data.as_ref().filter(|_| self.weights.is_empty()) {
+            for (file, model) in self.models.iter().zip(&models) {
+                if model.training().has_outputs_of(data) {
+                    note(&format!(
+                        "{}: fitted to the outputs of this data, by which its weight is too large; pass samples that no model \
+                         was fitted to",
+                        file.display()
+                    ));
+                }
+            }
+        }
         let model = self.combined(models, data.as_ref());
         let model = model.map_err(|e| self.failed(e))?;
         let mut report = Report::default();

@@ -301,7 +301,13 @@ fn a_model_of_numbered_columns_is_evaluated_on_converted_files() {
         folder.ok(&format!("convert --data t.svm --first-feature 0 --out {name}"));
         assert_eq!(scores(name)["lrap"], expected["lrap"], "{name}");
     }
-    folder.ok("combine --models m.rpo --data t.csv --out c.rpo");
+    let combined = folder.run("combine --models m.rpo --data t.csv --out c.rpo");
+    assert_eq!(combined.code, Some(0));
+    let noted = combined.stderr;
+    assert!(
+        noted.contains("m.rpo: fitted to the outputs of this data"),
+        "{noted}"
+    );
     let message = folder.fail("evaluate --model m.rpo --data t.csv --targets 0");
     assert!(
         message.contains("\"0\" is a target here, but a feature of the model"),
@@ -623,7 +629,8 @@ fn weights_of_combined_models_are_those_of_files() {
     folder.ok("train --data train.svm --trees 5 --model good.rpo");
     folder.ok("train --data train.svm --method baseline --model bad.rpo");
     let both = "combine --models bad.rpo good.rpo --out both.rpo";
-    let found = folder.json(&format!("{both} --data train.svm"));
+    folder.write("withheld.svm", "0,2 1:0.5 3:1\n1 2:1\n".repeat(10));
+    let found = folder.json(&format!("{both} --data withheld.svm"));
     assert_eq!(
         found["weights"],
         serde_json::json!({"bad.rpo": 0.0, "good.rpo": 1.0})

@@ -240,6 +240,7 @@ fn presets_are_defaults() {
     assert_eq!(default["preset"], Value::Null);
     assert_eq!(default["scale_outputs"], "auto");
     let paper = parameters("--method gbmort --preset paper --max-leaves 4");
+    assert_eq!(paper["scale_outputs"], "auto");
     assert_eq!(
         (&paper["preset"], &paper["iterations"]),
         (&"paper".into(), &100.into())

@@ -177,8 +177,9 @@ pub struct ReadOptions {
     /// frequent of semicolon, tab and vertical bar. If some of these divide the header and the first row into the same
     /// number of fields, at least two, it is the one of the most fields: the name of a column may contain a comma.
     pub delimiter: Option<char>,
-    /// Numbers of a CSV file have decimal commas, `0,57`; columns are then not separated by commas. A number with a point,
-    /// in any column, is an error, as the point may separate thousands. False by default.
+    /// Numbers of a CSV file have decimal commas, `0,57`. Columns are then separated by commas only if that is the given
+    /// delimiter, or if the first row has such a number in quotes. A number with a point, in any column, is an error, as
+    /// the point may separate thousands. False by default.
     pub decimal_comma: bool,
     /// Texts of a CSV file that are missing values beside an empty cell and `NA`, such as `n/a`; also numbers, such as
     /// `-999`, as they are written. None by default.

@@ -204,7 +204,7 @@ fn numbers_may_have_decimal_commas() {
     let read = read_from(commas.as_bytes(), &options).unwrap();
     assert_eq!(read, read_from(points.as_bytes(), &csv()).unwrap());
     assert_eq!(dense(&read)[0][0], 0.5);
-    // Columns are never separated by commas, also where there is one column, or of numbers alone.
+    // Commas outside quotes separate no columns, also where there is one column, or of numbers alone.
     for (text, n) in [("x\n0,5\n1,5\n", 1), ("a, b\tc\n0,5\t1,5\n2\t3\n", 2)] {
         let data = read_from(text.as_bytes(), &options).unwrap();
         assert_eq!((data.n_features(), dense(&data)[0][0]), (n, 0.5), "{text}");

@@ -21,6 +21,7 @@ use rayon::ScopeFifo;
 use rpo_core::Seed;
 use rpo_tree::AxisRule;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Trees of consecutive steps that grow at the same time.
@@ -32,8 +33,8 @@ pub(super) struct Group {
     trees: Vec<Mutex<Slot>>,
 }
 
-/// A tree once it has grown, or the error that prevented it.
-type Slot = Option<Result<GrownTree, EnsembleError>>;
+/// A tree once it has grown, or the error or panic that prevented it.
+type Slot = Option<std::thread::Result<Result<GrownTree, EnsembleError>>>;
 
 impl Group {
     /// Starts to grow the trees of some steps.
@@ -54,7 +55,9 @@ impl Group {
             let group = Arc::downgrade(&group);
             scope.spawn_fifo(move |_| {
                 if let Some(group) = group.upgrade() {
-                    let tree = group.grow(i, trees, seed);
+                    // Who waits for the tree would wait for ever.
+                    let grow = AssertUnwindSafe(|| group.grow(i, trees, seed));
+                    let tree = catch_unwind(grow);
                     *group.slot(i) = Some(tree);
                 }
             });
@@ -84,7 +87,9 @@ impl Group {
             found = self.slot(i).take();
             found.is_some()
         });
-        found.expect("waited for")
+        found
+            .expect("waited for")
+            .unwrap_or_else(|panic| resume_unwind(panic))
     }
 
     /// Returns the targets of a group whose trees have all been taken, so that their memory is used again.

@@ -136,6 +136,10 @@ impl<'a> Booster<'a> {
             params: self.params,
             features: self.features,
             weights: self.outputs.weights,
+            mean_weights: match self.params.algorithm {
+                Algorithm::GbrtRpo => self.outputs.mean_weights(),
+                _ => &[],
+            },
             in_turn: self.only.is_none_or(|only| only.n_outputs == 1),
         }
     }
@@ -191,11 +195,11 @@ impl<'a> Booster<'a> {
             structure,
             leaves,
             gains,
-            means,
+            values: of_leaves,
         } = tree;
         let rate = self.params.learning_rate;
         let update = if self.params.algorithm == Algorithm::GbrtRpo {
-            let (g, factor) = ordinary(means);
+            let (g, factor) = ordinary(of_leaves);
             let steps = self.state.scalar_steps(&leaves, &g, &self.units(factor));
             StepUpdate::Product {
                 leaves: g,

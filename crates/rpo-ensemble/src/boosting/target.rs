@@ -14,16 +14,14 @@ pub(super) enum Target {
     /// Split by variance.
     Variance {
         z: Array2<f32>,
-        /// `z` in `f64` for Algorithm 3, whose leaf values are means of these numbers.
+        /// `z` in `f64` for Algorithm 3, whose leaf values are computed from these numbers.
         wide: Vec<f64>,
         /// ‖φ‖².
         norm: f64,
         /// The observed weight h of each number, with which it counts; `None` if all are 1.
         observed: Option<Array2<f32>>,
-        /// The mean weight w of the outputs of each sample, for Algorithm 3; empty if all are 1.
-        means: Vec<f32>,
     },
-    /// Split by second-order gains, projected by rows of norm 1.
+    /// Split by second-order gains, projected by rows of norm 1 before outputs are scaled.
     SecondOrder(SecondOrderTarget),
 }
 
@@ -65,7 +63,6 @@ impl Default for Target {
             wide: Vec::new(),
             norm: 1.0,
             observed: None,
-            means: Vec::new(),
         }
     }
 }
@@ -131,21 +128,15 @@ impl Target {
         }
     }
 
-    /// Returns the weighted means of the projected residual over the leaves, Σ c z / √(Σ c w Σ c h): the values of a tree of
-    /// Algorithm 3.
+    /// Returns the values of the leaves of a tree of Algorithm 3, Σ c z / √(Σ c w Σ c h), where w is the mean weight of the
+    /// outputs of a sample (nothing if all are 1): the weighted means of the projected residual where all are observed,
+    /// and h and w are 1.
     ///
-    /// Where all outputs are observed, h and the mean weight w of the outputs of a sample are 1. Σ c z / Σ c h is the value
-    /// with the smallest error; but it is so large in a leaf without the outputs of large φ, where h is far less than w,
-    /// that this leaf alone would decide the steps of the outputs. The variance of z is proportional to h: divided by
-    /// its root, the values of all leaves are alike in size.
-    pub(super) fn leaf_means(&self, leaves: &LeafIndex, weights: &[f32]) -> Vec<f64> {
-        let Self::Variance {
-            wide,
-            observed,
-            means,
-            ..
-        } = self
-        else {
+    /// Elsewhere Σ c z / Σ c h is the value with the smallest error; but it is so large in a leaf without the outputs of
+    /// large φ, where h is far less than w, that this leaf alone would decide the steps of the outputs. The variance of z
+    /// is proportional to h: divided by its root, the values of all leaves are alike in size.
+    pub(super) fn leaf_values(&self, leaves: &LeafIndex, weights: &[f32], mean_weights: &[f32]) -> Vec<f64> {
+        let Self::Variance { wide, observed, .. } = self else {
             unreachable!("Algorithm 3 splits by variance")
         };
         let mut sums = vec![[0.0; 3]; leaves.n_leaves];
@@ -153,14 +144,14 @@ impl Target {
             let [sum, total, seen] = &mut sums[leaf as usize];
             let weight = f64::from(weights[i]);
             *sum += weight * wide[i];
-            *total += weight * means.get(i).map_or(1.0, |&w| f64::from(w));
+            *total += weight * mean_weights.get(i).map_or(1.0, |&w| f64::from(w));
             *seen += weight * observed.as_ref().map_or(1.0, |h| f64::from(h[[i, 0]]));
         }
-        let mean = |[sum, total, seen]: [f64; 3]| match seen > 0.0 {
+        let value = |[sum, total, seen]: [f64; 3]| match seen > 0.0 {
             true => sum / (total * seen).sqrt(),
             false => 0.0,
         };
-        sums.into_iter().map(mean).collect()
+        sums.into_iter().map(value).collect()
     }
 }
 
@@ -185,7 +176,6 @@ impl<'p> Plan<'p> {
         let target = Target::Variance {
             wide: vec![0.0; if is_wide { z.len() } else { 0 }],
             observed: observed(phi, outputs, room),
-            means: if is_wide { outputs.mean_cells() } else { Vec::new() },
             z,
             norm: phi.norm_squared(),
         };
@@ -205,11 +195,18 @@ impl<'p> Plan<'p> {
         outputs: &Outputs<'_>,
     ) -> Self {
         let mut unit = phi.normalized();
-        // Second derivatives have no unit to scale.
-        let squares = unit.squared();
-        if let Some(scales) = scales {
-            unit = unit.scaled(scales);
-        }
+        let squares = match scales {
+            None => unit.squared(),
+            Some(scales) => {
+                // Those of the square loss are 1 in any unit, and those of counts are as large as the counts.
+                let has_unit = |output: usize| !objective.of(output).is_quadratic();
+                let factors = scales.iter().enumerate();
+                let factors: Vec<f32> = factors.map(|(j, &s)| if has_unit(j) { s } else { 1.0 }).collect();
+                let squares = unit.scaled(&factors).normalized().squared();
+                unit = unit.scaled(scales);
+                squares
+            }
+        };
         let penalties = along(&unit, &squares, splits.penalties, objective);
         let shape = (outputs.n_rows(), unit.n_components());
         let (gradients, room) = room.into_room(shape);
@@ -295,8 +292,7 @@ fn fitting(array: Option<Array2<f32>>, shape: (usize, usize)) -> Array2<f32> {
     fits.unwrap_or_else(|| Array2::zeros(shape))
 }
 
-/// Returns the penalties of values along components, where a value v along φ_k adds v φ_kj to output j. φ is of norm 1
-/// before outputs are scaled, as are its squares.
+/// Returns the penalties of values along components, where a value v along φ_k adds v φ_kj to output j.
 fn along(
     unit: &Coefficients,
     squares: &Coefficients,

@@ -25,8 +25,8 @@ pub(super) struct GrownTree {
     pub(super) leaves: LeafIndex,
     /// The gains of splits, in preorder, in the unit of those of the model.
     pub(super) gains: Vec<f64>,
-    /// The mean projected residual of each leaf, for Algorithm 3.
-    pub(super) means: Vec<f64>,
+    /// The values of the leaves, for Algorithm 3.
+    pub(super) values: Vec<f64>,
 }
 
 /// The data shared by the trees of a step.
@@ -36,6 +36,8 @@ pub(super) struct Trees<'t> {
     pub(super) features: &'t Features<'t>,
     /// One weight per sample.
     pub(super) weights: &'t [f32],
+    /// The mean weight of the outputs of each sample, for Algorithm 3; empty if all are 1.
+    pub(super) mean_weights: &'t [f32],
     /// Whether all trees grow one after the other, unless they [grow ahead](super::ahead).
     pub(super) in_turn: bool,
 }
@@ -74,7 +76,7 @@ impl Trees<'_> {
         }
     }
 
-    /// Grows a tree at the same time as others: as many as threads, if there are enough.
+    /// Grows a tree at the same time as others: on one thread, if there are at least as many trees as threads.
     pub(super) fn grow_beside(
         &self,
         target: &Target,
@@ -99,15 +101,15 @@ impl Trees<'_> {
         let unit = gain_unit / target.unit();
         let splits = grown.structure.splits();
         let gains = splits.map(|(node, _)| grown.gains[node] * unit).collect();
-        let means = match self.params.algorithm {
-            Algorithm::GbrtRpo => target.leaf_means(&leaves, self.weights),
+        let values = match self.params.algorithm {
+            Algorithm::GbrtRpo => target.leaf_values(&leaves, self.weights, self.mean_weights),
             _ => Vec::new(),
         };
         GrownTree {
             structure: grown.structure,
             leaves,
             gains,
-            means,
+            values,
         }
     }
 

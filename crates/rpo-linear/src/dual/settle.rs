@@ -36,7 +36,7 @@ impl Lanes<'_, Hinge> {
     pub(super) fn settle(mut self, params: &DualParams, seed: Seed) -> Solution {
         let mut rng = seed.stream();
         let mut active = self.first(&mut rng);
-        let n = self.rows.n_counted();
+        let n = self.rows.n_rows();
         let (mut visits, most) = (0, params.max_passes.saturating_mul(n));
         let (mut since_check, patience) = (0, n.saturating_mul(PATIENCE));
         let mut goal = ROUGH * params.tolerance;
@@ -66,7 +66,7 @@ impl Lanes<'_, Hinge> {
                 if !self.tighten(params.tolerance) {
                     break residual;
                 }
-                active.extend(self.rows.counted());
+                active.extend(0..n as u32);
                 goal = params.tolerance;
                 continue;
             }
@@ -122,7 +122,8 @@ impl Lanes<'_, Hinge> {
     /// Returns the samples with any of the labels, and some of the others.
     fn first(&self, rng: &mut impl Rng) -> Vec<u32> {
         let is_labelled = |row: &u32| self.labels[*row as usize] != 0;
-        let (mut active, mut others): (Vec<u32>, Vec<u32>) = self.rows.counted().partition(is_labelled);
+        let all = 0..self.rows.n_rows() as u32;
+        let (mut active, mut others): (Vec<u32>, Vec<u32>) = all.partition(is_labelled);
         let n_few = others.len().div_ceil(FEW);
         active.extend_from_slice(others.partial_shuffle(rng, n_few).0);
         active

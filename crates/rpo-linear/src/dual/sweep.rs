@@ -18,13 +18,13 @@ impl<F: LaneLoss> Lanes<'_, F> {
     /// the label, or without it if these are fewer.
     pub(super) fn sweep(mut self, positives: &[Positives<'_>], params: &DualParams, seed: Seed) -> Solution {
         let mut rng = seed.stream();
-        let mut all: Vec<u32> = self.rows.counted().collect();
-        let n = all.len();
+        let n = self.rows.n_rows();
         let mut units = [f32::INFINITY; LANES];
         for (unit, positives) in units.iter_mut().zip(positives) {
             let with = positives.samples.len();
             *unit = with.min(n - with).max(1) as f32;
         }
+        let mut all: Vec<u32> = (0..n as u32).collect();
         let labelled = |&row: &u32| self.labels[row as usize] != 0;
         let mut rare: Vec<u32> = all.iter().copied().filter(labelled).collect();
         if rare.len() * RARE > n {

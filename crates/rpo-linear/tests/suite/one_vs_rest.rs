@@ -1,7 +1,7 @@
 //! One-vs-rest: properties of a fit, reference values, and what it does not depend on.
 
 use crate::common::{csr, features, labels, on_threads};
-use ndarray::{Array1, Array2, Axis, array, concatenate, s};
+use ndarray::{Array1, Array2, Axis, array, s};
 use proptest::prelude::*;
 use rpo_core::store::{Restore, Sizes, Store, Writer};
 use rpo_core::{CsrMatrix, CsrView, MatrixView, Mismatch, ParameterError};
@@ -633,43 +633,6 @@ proptest! {
             let expected = rpo_core::top_of(row, k);
             let found: Vec<(u32, f32)> = top.indices().iter().copied().zip(top.data().iter().copied()).collect();
             prop_assert_eq!(found, expected);
-        }
-    }
-}
-
-/// Samples of weight 0 take no part in the search of a solution, however many there are.
-#[test]
-fn samples_of_weight_0_are_as_if_left_out() {
-    let x = features(200, 6, 0.7, 3);
-    // A label that few samples lack.
-    let y = Array2::from_shape_fn((200, 2), |(i, j)| f32::from(u8::from((i * (j + 7)) % 29 != 0)));
-    let (more_x, more_y) = (features(2000, 6, 0.7, 4), Array2::zeros((2000, 2)));
-    let all_x = concatenate(Axis(0), &[x.view(), more_x.view()]).unwrap();
-    let all_y = concatenate(Axis(0), &[y.view(), more_y.view()]).unwrap();
-    let weights: Vec<f32> = (0..2200).map(|i| f32::from(u8::from(i < 200))).collect();
-    for loss in [MarginLoss::SquaredHinge, MarginLoss::Logistic] {
-        for cost in [Some(1.0), None] {
-            let params = OneVsRestParams {
-                loss,
-                cost,
-                normalize: Some(RowNorm::L2),
-                ..OneVsRestParams::default()
-            };
-            let options = ClassifierOptions {
-                weights: Some(&weights),
-                ..ClassifierOptions::default()
-            };
-            let found = params
-                .fit_with((&all_x).into(), (&all_y).into(), options)
-                .unwrap();
-            let expected = fit(&params, &x, &y);
-            for label in 0..2 {
-                assert_eq!(
-                    classifier(&found, label),
-                    classifier(&expected, label),
-                    "{loss:?} {cost:?}"
-                );
-            }
         }
     }
 }

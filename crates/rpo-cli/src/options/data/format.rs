@@ -20,8 +20,9 @@ pub(super) struct FormatOptions {
     #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
     pub(super) delimiter: Option<char>,
 
-    /// Numbers of a CSV file have decimal commas, 0,57, and columns are not separated by commas. A number with a point is an
-    /// error, as the point may separate thousands. Give it again for each such file.
+    /// Numbers of a CSV file have decimal commas, 0,57; where commas separate columns, too, such numbers are in quotes
+    /// (--delimiter , says so if the first row has none). A number with a point is an error, as the point may separate
+    /// thousands. Give it again for each such file.
     #[arg(long)]
     pub(super) decimal_comma: bool,
 

@@ -6,6 +6,7 @@ use crate::error::EnsembleError;
 use ndarray::{Array2, ArrayView2, Axis, s};
 use rpo_core::{CsrMatrix, MatrixView, check_dense, csr_row};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// One output (n x 1) and the weights of its cells.
 pub(in crate::boosting) type Column = (Array2<f32>, Option<Array2<f32>>);
@@ -24,6 +25,8 @@ pub(in crate::boosting) struct Outputs<'a> {
     has_missing: bool,
     /// True if no cell has a weight other than 1.
     has_equal_cells: bool,
+    /// See [`Self::mean_weights`].
+    mean_weights: OnceLock<Vec<f32>>,
     total_weight: f64,
     n_weighted: usize,
 }
@@ -48,6 +51,7 @@ impl<'a> Outputs<'a> {
             by_column,
             has_missing,
             has_equal_cells: cells.is_none_or(|u| u.iter().all(|u| *u == 1.0)),
+            mean_weights: OnceLock::new(),
             total_weight: weights.iter().map(|&c| f64::from(c)).sum(),
             n_weighted: weights.iter().filter(|c| **c > 0.0).count(),
         }
@@ -106,17 +110,19 @@ impl<'a> Outputs<'a> {
     }
 
     /// Returns the mean weight of the cells of each sample; nothing if all are 1.
-    pub(in crate::boosting) fn mean_cells(&self) -> Vec<f32> {
-        if self.counts_all() {
-            return Vec::new();
-        }
-        let d = self.n_outputs();
-        let (mut y, mut cells) = (vec![0.0; d], vec![1.0; d]);
-        let means = (0..self.n_rows()).map(|row| {
-            self.copy_rows(row..row + 1, &mut y, &mut cells);
-            (cells.iter().sum::<f64>() / d as f64) as f32
-        });
-        means.collect()
+    pub(in crate::boosting) fn mean_weights(&self) -> &[f32] {
+        self.mean_weights.get_or_init(|| {
+            if self.counts_all() {
+                return Vec::new();
+            }
+            let d = self.n_outputs();
+            let (mut y, mut cells) = (vec![0.0; d], vec![1.0; d]);
+            let means = (0..self.n_rows()).map(|row| {
+                self.copy_rows(row..row + 1, &mut y, &mut cells);
+                (cells.iter().sum::<f64>() / d as f64) as f32
+            });
+            means.collect()
+        })
     }
 
     /// Copies an output and the weights c u of its cells, 0 where it is missing.

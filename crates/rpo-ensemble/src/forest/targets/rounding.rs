@@ -32,7 +32,7 @@ impl Rounding {
         }
     }
 
-    /// Rounds targets if they may be rounded. Those of samples of weight 0 are 0.
+    /// Rounds targets if they may be rounded. Expects 0 in samples of weight 0.
     pub(super) fn round(self, targets: &mut Matrix, weights: Option<&[f32]>) {
         if let Some(weight) = self.of(targets.view(), weights) {
             match targets {
@@ -42,7 +42,7 @@ impl Rounding {
         }
     }
 
-    /// Rounds dense targets if they may be rounded. Those of samples of weight 0 are 0.
+    /// Rounds dense targets if they may be rounded. Expects 0 in samples of weight 0.
     pub(super) fn round_dense(self, targets: &mut Array2<f32>, weights: Option<&[f32]>) {
         if let Some(weight) = self.of((&*targets).into(), weights) {
             round_for_exact_sums(targets.as_slice_mut().expect(super::CONTIGUOUS), weight);

@@ -219,8 +219,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// As [`combine`](Self::combine); [`ModelError::CombineTraining`] for the outputs to which a model was fitted; data that
-    /// the models cannot be evaluated on, and rules of squared errors for quantiles.
+    /// As [`combine`](Self::combine), data that the models cannot be evaluated on, and rules of squared errors for quantiles.
     pub fn combine_on(models: &[Self], rule: CombineRule, withheld: &Dataset) -> Result<Self, ModelError> {
         let equal = Self::combine(models.iter().map(|model| (model.clone(), 1.0)).collect())?;
         let x = equal.schema().align_features(withheld)?.into_owned();
@@ -228,11 +227,6 @@ impl Model {
         let mut aligned = Dataset::with_missing(x, y, withheld.task())?;
         if let Some(groups) = withheld.groups() {
             aligned = aligned.with_groups(groups.to_vec())?;
-        }
-        let given = TrainingSummary::of(&aligned);
-        let is_fitted = |model: &Self| model.training().has_outputs_of(&given);
-        if let Some(member) = models.iter().position(is_fitted) {
-            return Err(ModelError::CombineTraining { member });
         }
         let methods: Vec<String> = models.iter().map(method_of).collect();
         let pool = Pool::of_models(&aligned, models)?;

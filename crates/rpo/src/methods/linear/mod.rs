@@ -26,7 +26,12 @@ pub(super) fn entries() -> Vec<MethodEntry> {
         .clearing(
             "mode",
             &["kernel"],
-            &["rank", "embedding_lambda", "embedding_passes"],
+            &[
+                "rank",
+                "embedding_lambda",
+                "final_lambda_ratio",
+                "embedding_passes",
+            ],
         )
         .one_hot()
         .standardized(StandardizedBy::Mixed)
