@@ -161,8 +161,8 @@ pub struct BoostingParams {
     /// per 200 samples for labels or per 100 for numbers, but at least 8 and at most 64; if all losses are poisson or
     /// tweedie, one per 1000, but at least 4 and at most 8.
     ///
-    /// 8 is the largest number that the paper tries; trees of 2 leaves are stumps. With more samples, larger trees learn more from the same number of steps. A custom loss counts as one
-    /// for labels.
+    /// 8 is the largest number that the paper tries; trees of 2 leaves are stumps. With more samples, larger trees
+    /// learn more from the same number of steps. A custom loss counts as one for labels.
     #[schemars(range(min = 1))]
     pub max_leaves: Option<usize>,
     /// Smallest number of samples that a node must have to be split.
@@ -199,13 +199,12 @@ pub struct BoostingParams {
     /// for standard deviations unless all outputs are labels.
     ///
     /// With the outputs' own units, the output with the largest numbers decides all splits; the paper standardizes all
-    /// outputs beforehand. Residuals
-    /// r are divided by √(Var r / h̄), where Var r is their variance before the first step and h̄ is the mean second
-    /// derivative of the loss (1 with steps that use none, and for projected residuals). For the square loss, that
-    /// is the standard deviation of the output; for counts, the same or, where h̄ is the mean count, the square root of
-    /// the variance divided by the mean. The residuals of
-    /// the losses for labels and of the absolute and quantile losses have no unit and stay as they are. Steps and leaf
-    /// values are always in the outputs' own units. For trees shared by outputs.
+    /// outputs beforehand. Residuals r are divided by √(Var r / h̄), where Var r is their variance before the first
+    /// step and h̄ is the mean second derivative of the loss (1 with steps that use none, and for projected residuals).
+    /// For the square loss, that is the standard deviation of the output; for counts, the same or, where h̄ is the mean
+    /// count, the square root of the variance divided by the mean. The residuals of the losses for labels and of the
+    /// absolute and quantile losses have no unit and stay as they are. Steps and leaf values are always in the outputs'
+    /// own units. For trees shared by outputs.
     pub scale_outputs: OutputScaling,
     /// Number of trees that grow at the same time, ahead of their steps; 0 grows the tree of a step once the step before
     /// is made, as in the paper. By default 4 if several outputs share a tree, fewer with a learning rate above 0.1, and 0

@@ -26,6 +26,8 @@ pub(super) struct Run<'a, 'o> {
 }
 
 impl<'a> Run<'a, '_> {
+    /// Must be called on a thread of the pool, so that whoever waits for a tree began before the tree: threads that work
+    /// while they wait can then not wait for each other.
     pub(super) fn run(self, start: Boosted) -> Result<(Boosted, History), EnsembleError> {
         // Trees may grow between the steps.
         rayon::in_place_scope_fifo(|scope| self.run_in(scope, start))

@@ -124,7 +124,8 @@ pub struct ForestParams {
     /// Unit of the outputs while splits are searched: none for their own units, deviation for their standard
     /// deviations, or auto for standard deviations unless all outputs are labels.
     ///
-    /// With the outputs' own units, as in the presets, the output with the largest numbers decides all splits. Leaves always hold means in the outputs' own units.
+    /// With the outputs' own units, as in the presets, the output with the largest numbers decides all splits. Leaves
+    /// always hold means in the outputs' own units.
     pub scale_outputs: OutputScaling,
     /// Seed of all randomness.
     ///

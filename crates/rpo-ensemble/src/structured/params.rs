@@ -115,8 +115,8 @@ pub struct StructuredForestParams {
     /// by-sparsity for standard units of features that are seldom 0 and division of others by their largest magnitude
     /// (the default of sf-h). For sf-lr and sf-h.
     ///
-    /// The paper uses standard units for numbers (0/1 features stay as they are); the default of sf-h departs from it for term weights. Rules are stored in raw
-    /// units.
+    /// The paper uses standard units for numbers (0/1 features stay as they are); the default of sf-h departs from it
+    /// for term weights. Rules are stored in raw units.
     pub scaling: Option<FeatureScaling>,
     /// Penalty of logistic regression per sample; 0.001 by default. For sf-lr.
     #[schemars(extend("exclusiveMinimum" = 0.0))]

@@ -15,9 +15,9 @@ const MAX_CLASSIFIERS: usize = 65_536;
 /// the mean of the features of its samples, scaled to unit length, on a random projection. Each tree draws its own
 /// projection, so that trees differ and precision beyond the first label rises. Every node has a linear classifier for
 /// each child, and a leaf has one for each label, fitted like those of [`OneVsRestParams`] to the samples with a label
-/// below the node (those of the root to all samples). The probability of a label is the product of those on its path, found by beam search; its score is
-/// the mean over the trees. Labels that the search does not reach, and labels that no training sample has, have
-/// score 0.
+/// below the node (those of the root to all samples). The probability of a label is the product of those on its path,
+/// found by beam search; its score is the mean over the trees. Labels that the search does not reach, and labels that
+/// no training sample has, have score 0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LabelTreeParams {
