@@ -101,19 +101,22 @@ impl Combine {
             Some(first) if has_data => Some(self.groups.load_evaluation(&self.data, first.schema())?),
             _ => None,
         };
-        if let Some(data) = data.as_ref().filter(|_| self.weights.is_empty()) {
-            for (file, model) in self.models.iter().zip(&models) {
-                if model.training().has_outputs_of(data) {
-                    note(&format!(
-                        "{}: fitted to the outputs of this data, by which its weight is too large; pass samples that no model \
-                         was fitted to",
-                        file.display()
-                    ));
-                }
-            }
-        }
+        let weighed_on = data.as_ref().filter(|_| self.weights.is_empty());
+        let is_fitted = |model: &Model| weighed_on.is_some_and(|data| model.training().has_outputs_of(data));
+        let files = self.models.iter().zip(&models);
+        let fitted: Vec<&PathBuf> = files
+            .filter(|(_, model)| is_fitted(model))
+            .map(|(file, _)| file)
+            .collect();
         let model = self.combined(models, data.as_ref());
         let model = model.map_err(|e| self.failed(e))?;
+        for file in fitted {
+            note(&format!(
+                "{}: fitted to the outputs of this data, by which its weight is too large; pass samples that no model was \
+                 fitted to",
+                file.display()
+            ));
+        }
         let mut report = Report::default();
         report.set("models", self.models.len());
         if let Some(ensemble) = model.predictor().downcast_ref::<Ensemble>() {
