@@ -104,9 +104,8 @@ impl Combine {
         let weighed_on = data.as_ref().filter(|_| self.weights.is_empty());
         let is_fitted = |model: &Model| weighed_on.is_some_and(|data| model.training().has_outputs_of(data));
         let files = self.models.iter().zip(&models);
-        let fitted: Vec<&PathBuf> = files
-            .filter(|(_, model)| is_fitted(model))
-            .map(|(file, _)| file)
+        let fitted: Vec<_> = files
+            .filter_map(|(file, model)| is_fitted(model).then_some(file))
             .collect();
         let model = self.combined(models, data.as_ref());
         let model = model.map_err(|e| self.failed(e))?;

@@ -199,9 +199,11 @@ impl<'p> Plan<'p> {
             None => unit.squared(),
             Some(scales) => {
                 // Those of the square loss are 1 in any unit, and those of counts are as large as the counts.
-                let has_unit = |output: usize| !objective.of(output).is_quadratic();
-                let factors = scales.iter().enumerate();
-                let factors: Vec<f32> = factors.map(|(j, &s)| if has_unit(j) { s } else { 1.0 }).collect();
+                let factor = |(output, &scale)| match objective.of(output).is_quadratic() {
+                    true => 1.0,
+                    false => scale,
+                };
+                let factors: Vec<f32> = scales.iter().enumerate().map(factor).collect();
                 let squares = unit.scaled(&factors).normalized().squared();
                 unit = unit.scaled(scales);
                 squares

@@ -124,9 +124,11 @@ fn remove_abandoned(folder: &Path) {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
+        if !(name.starts_with(PREFIX) && name.ends_with(SUFFIX)) {
+            continue;
+        }
         // To open a pipe waits for whoever reads it.
-        let is_file = entry.file_type().is_ok_and(|of| of.is_file());
-        if !(is_file && name.starts_with(PREFIX) && name.ends_with(SUFFIX)) {
+        if !entry.file_type().is_ok_and(|of| of.is_file()) {
             continue;
         }
         let path = entry.path();

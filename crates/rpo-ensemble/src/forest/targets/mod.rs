@@ -65,12 +65,8 @@ impl Targets {
             if !target.iter().all(is_label) {
                 centre(target.column_mut(0), weights);
             }
-            let mut target = Matrix::Dense(target);
-            clear_unweighted(&mut target, weights);
-            rounding.round(&mut target, weights);
-            let Matrix::Dense(target) = target else {
-                unreachable!("one output is dense")
-            };
+            clear_unweighted_rows(&mut target, weights);
+            rounding.round_dense(&mut target, weights);
             return Ok(Self::Single(target.into_raw_vec_and_offset().0));
         }
         let entropy = params.criterion == CriterionKind::Entropy;
@@ -208,18 +204,25 @@ fn scale(targets: &mut Matrix, factors: &[f32]) {
 
 /// Sets the targets of samples of weight 0 to 0, so that none of them is an extreme beside which others lose their digits.
 fn clear_unweighted(targets: &mut Matrix, weights: Option<&[f32]>) {
-    let unweighted = |row: &usize| weights.is_some_and(|weights| weights[*row] == 0.0);
     match targets {
-        Matrix::Dense(y) => {
-            let rows = (0..y.nrows()).filter(unweighted);
-            rows.for_each(|row| y.row_mut(row).fill(0.0));
-        }
+        Matrix::Dense(y) => clear_unweighted_rows(y, weights),
         Matrix::Sparse(y) => {
-            let rows = (0..y.rows()).filter(unweighted);
-            let ranges: Vec<_> = rows.map(|row| y.indptr().outer_inds_sz(row)).collect();
-            ranges.into_iter().for_each(|range| y.data_mut()[range].fill(0.0));
+            for row in unweighted(weights) {
+                let range = y.indptr().outer_inds_sz(row);
+                y.data_mut()[range].fill(0.0);
+            }
         }
     }
+}
+
+fn clear_unweighted_rows(targets: &mut Array2<f32>, weights: Option<&[f32]>) {
+    unweighted(weights).for_each(|row| targets.row_mut(row).fill(0.0));
+}
+
+/// Returns the samples of weight 0.
+fn unweighted(weights: Option<&[f32]>) -> impl Iterator<Item = usize> {
+    let weights = weights.unwrap_or_default().iter().enumerate();
+    weights.filter(|(_, weight)| **weight == 0.0).map(|(row, _)| row)
 }
 
 /// Subtracts its mean from a column whose values are far from zero.
