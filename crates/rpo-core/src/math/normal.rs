@@ -45,6 +45,24 @@ impl<'a, R: RngCore> Normals<'a, R> {
         self.next += 1;
         self.drawn[self.next - 1]
     }
+
+    /// Writes the numbers that a new iterator would draw first. For a few numbers it draws fewer words, which leaves the
+    /// generator elsewhere.
+    ///
+    /// ```
+    /// use rpo_core::{Seed, math::Normals};
+    /// let mut first = [0.0; 3];
+    /// Normals::write_first(&mut Seed::new(1).stream(), &mut first);
+    /// let drawn: Vec<f64> = Normals::new(&mut Seed::new(1).stream()).take(3).collect();
+    /// assert_eq!(first.map(f64::from), [0, 1, 2].map(|k| f64::from(drawn[k] as f32)));
+    /// ```
+    pub fn write_first(rng: &'a mut R, out: &mut [f32]) {
+        if out.len() <= WORDS {
+            out.iter_mut().for_each(|x| *x = pair(rng.next_u64()).0 as f32);
+        } else {
+            out.iter_mut().zip(Self::new(rng)).for_each(|(x, v)| *x = v as f32);
+        }
+    }
 }
 
 impl<R: RngCore> Iterator for Normals<'_, R> {
@@ -59,10 +77,16 @@ impl<R: RngCore> Iterator for Normals<'_, R> {
 fn fill(words: &[u64; WORDS], out: &mut [f64; 2 * WORDS]) {
     let (first, second) = out.split_at_mut(WORDS);
     for ((&word, a), b) in words.iter().zip(first).zip(second) {
-        let (sine, cosine) = sine_and_cosine_of_turns(uniform(word & 0xffff_ffff));
-        let radius = (-2.0 * ln(uniform(word >> 32))).sqrt();
-        (*a, *b) = (radius * cosine, radius * sine);
+        (*a, *b) = pair(word);
     }
+}
+
+/// The two numbers of a word.
+#[inline]
+fn pair(word: u64) -> (f64, f64) {
+    let (sine, cosine) = sine_and_cosine_of_turns(uniform(word & 0xffff_ffff));
+    let radius = (-2.0 * ln(uniform(word >> 32))).sqrt();
+    (radius * cosine, radius * sine)
 }
 
 /// (w + ½) / 2³² for a 32-bit word: never 0, and neither the sine nor the cosine is ever 0.

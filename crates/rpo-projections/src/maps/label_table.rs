@@ -36,7 +36,8 @@ impl LabelTable {
         Self::with_rows(n_outputs, n_components, None, fill)
     }
 
-    /// Creates a table of the outputs that occur among `labels`.
+    /// Creates a table of the outputs that occur among `labels`; of all outputs if nearly all occur, so that one that does not
+    /// occur yet needs no other table.
     pub(crate) fn occurring(
         n_outputs: usize,
         n_components: usize,
@@ -50,7 +51,7 @@ impl LabelTable {
             if *slot == ABSENT {
                 *slot = 0;
                 n_rows += 1;
-                if n_rows == n_outputs {
+                if n_outputs - n_rows <= n_outputs / 8 {
                     return Self::all(n_outputs, n_components, fill);
                 }
             }

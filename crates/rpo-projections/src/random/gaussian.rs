@@ -26,9 +26,7 @@ struct NormalRows(Seed);
 
 impl LabelRows for NormalRows {
     fn fill(&self, label: u32, row: &mut [f32]) {
-        let mut rng = self.0.child(label.into()).stream();
-        let mut normals = Normals::new(&mut rng);
-        row.iter_mut().for_each(|x| *x = normals.draw() as f32);
+        Normals::write_first(&mut self.0.child(label.into()).stream(), row);
     }
 }
 

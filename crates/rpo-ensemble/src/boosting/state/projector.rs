@@ -99,12 +99,14 @@ fn dot(p: &[f32], f: impl Fn(f32) -> f32, row: &[f32]) -> f64 {
             sums[lane] += f(p[lane]) * row[lane];
         }
     }
-    total(sums)
+    total(&sums)
 }
 
 /// Adds partial sums, by halves: in one sum, each addition would wait for the one before.
-#[inline(always)]
-fn total(sums: [f32; 2 * LANES]) -> f64 {
+///
+/// Not inlined: the compiler would arrange the loop that makes the sums for these additions, with vectors of two numbers.
+#[inline(never)]
+fn total(sums: &[f32; 2 * LANES]) -> f64 {
     let eight: [f64; 8] = std::array::from_fn(|k| f64::from(sums[k]) + f64::from(sums[k + 8]));
     let four: [f64; 4] = std::array::from_fn(|k| eight[k] + eight[k + 4]);
     (four[0] + four[2]) + (four[1] + four[3])
