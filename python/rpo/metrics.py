@@ -315,8 +315,9 @@ def pinball(truth: Any, predicted: Any, *, levels: Any = 0.5, average: str | Non
 def poisson_deviance(truth: Any, predicted: Any, *, average: str | None = "macro") -> Any:
     """Return the mean Poisson deviance of counts over outputs, or None for each; smaller is better.
 
-    It is the mean of 2 (y log(y / m) - y + m) for true values y of at least 0 and predicted means m above 0; other
-    values raise `ValueError`. The value of each output is scikit-learn's `mean_poisson_deviance`.
+    It is the mean of 2 (y log(y / m) - y + m) for true values y of at least 0 and predicted means m, and infinite where
+    m is below 0, or 0 and y is not; scikit-learn's `mean_poisson_deviance`, which is otherwise the value of each output,
+    refuses such m.
     """
     what = _choice({"macro": "poisson-deviance", None: "poisson-deviance-per-output"}, average)
     return _regression(what, truth, predicted, average)
@@ -326,9 +327,9 @@ def tweedie_deviance(truth: Any, predicted: Any, *, power: float = 1.5, average:
     """Return the mean Tweedie deviance of amounts over outputs, or None for each; smaller is better.
 
     It is the mean of 2 (y^(2 - p) / ((1 - p) (2 - p)) - y m^(1 - p) / (1 - p) + m^(2 - p) / (2 - p)) for true values y
-    of at least 0, which are often 0, and predicted means m above 0; other values raise `ValueError`. `power` is p,
-    between 1 and 2, by default that of the loss `tweedie` of boosting. The value of each output is scikit-learn's
-    `mean_tweedie_deviance`.
+    of at least 0, which are often 0, and predicted means m, and infinite where m is below 0, or 0 and y is not. `power`
+    is p, between 1 and 2, by default that of the loss `tweedie` of boosting. The value of each output is otherwise
+    scikit-learn's `mean_tweedie_deviance`, which refuses such m.
     """
     what = _choice({"macro": "tweedie-deviance", None: "tweedie-deviance-per-output"}, average)
     return _regression(what, truth, predicted, average, power=power)

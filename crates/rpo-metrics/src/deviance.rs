@@ -79,11 +79,12 @@ impl FromStr for TweediePower {
     }
 }
 
-/// A deviance of true values y ≥ 0 from predicted means μ > 0: 0 if they are equal, and smallest on average if μ is the
-/// mean of y.
+/// A deviance of true values y ≥ 0 from predicted means μ: 0 if they are equal, and smallest on average if μ is the mean
+/// of y. It is infinite for μ ≤ 0, as it grows without bound while μ approaches 0, unless y = μ = 0.
 ///
 /// Unlike squared errors it counts an error relative to what the mean lets expect: among large counts the same difference
-/// weighs less. Values are those of scikit-learn's `mean_poisson_deviance` and `mean_tweedie_deviance`.
+/// weighs less. Values are those of scikit-learn's `mean_poisson_deviance` and `mean_tweedie_deviance`,
+/// which refuse predictions that are not above 0.
 ///
 /// ```
 /// use ndarray::array;
@@ -105,9 +106,8 @@ impl Deviance {
     /// Returns the mean deviance of each output, over its evaluated samples in order; NaN for an output without any.
     ///
     /// # Errors
-    /// [`MetricError::Deviance`] for a true value below 0 or a prediction that is not above 0, for which the deviance is
-    /// undefined or infinite; no samples or no outputs, shapes that differ, predictions that are not finite, true values
-    /// that are infinite or, unless they are skipped, NaN.
+    /// [`MetricError::Deviance`] for a true value below 0; no samples or no outputs, shapes that differ, predictions that
+    /// are not finite, true values that are infinite or, unless they are skipped, NaN.
     pub fn per_output<T: Real, P: Real>(
         self,
         truth: ArrayView2<'_, T>,
@@ -161,12 +161,11 @@ impl Deviance {
                 if y.is_nan() {
                     continue;
                 }
-                if y < 0.0 || mean <= 0.0 {
+                if y < 0.0 {
                     return Err(MetricError::Deviance {
                         sample,
                         output,
                         truth: y,
-                        prediction: mean,
                     });
                 }
                 sum += self.value(y, mean);
@@ -178,10 +177,13 @@ impl Deviance {
         means.into_iter().collect()
     }
 
-    /// The deviance of y ≥ 0 from μ > 0: at least 0, also where the terms of the formula cancel but for rounding.
+    /// The deviance of y ≥ 0 from μ: at least 0, also where the terms of the formula cancel but for rounding.
     fn value(self, y: f64, mean: f64) -> f64 {
         if y == mean {
             return 0.0;
+        }
+        if mean <= 0.0 {
+            return f64::INFINITY;
         }
         let value = match self {
             Self::Poisson => {
@@ -276,22 +278,25 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_deviance_is_refused() {
-        let of = |y: f64, mean: f64| {
-            let (truth, predicted) = (array![[1.0, 1.0], [1.0, y]], array![[1.0, 1.0], [1.0, mean]]);
-            Deviance::Poisson.per_output(truth.view(), predicted.view(), MissingTruth::Skip)
-        };
-        for (y, mean) in [(-1.0, 1.0), (0.0, 0.0), (1.0, 0.0), (1.0, -0.5)] {
-            let expected = MetricError::Deviance {
+    fn predictions_that_are_not_positive_are_infinitely_far_away() {
+        for deviance in [Deviance::Poisson, tweedie(1.4)] {
+            let of = |y: f64, mean: f64| {
+                let (truth, predicted) = (array![[1.0, 1.0], [1.0, y]], array![[1.0, 1.0], [1.0, mean]]);
+                deviance.per_output(truth.view(), predicted.view(), MissingTruth::Skip)
+            };
+            for (y, mean) in [(1.0, 0.0), (1.0, -0.5), (0.0, -0.5)] {
+                assert_eq!(of(y, mean), Ok(vec![0.0, f64::INFINITY]));
+            }
+            assert_eq!(of(0.0, 0.0), Ok(vec![0.0, 0.0]));
+            // What is left out needs no prediction.
+            assert_eq!(of(f64::NAN, -0.5), Ok(vec![0.0, 0.0]));
+            let refused = MetricError::Deviance {
                 sample: 1,
                 output: 1,
-                truth: y,
-                prediction: mean,
+                truth: -1.0,
             };
-            assert_eq!(of(y, mean), Err(expected));
+            assert_eq!(of(-1.0, 1.0), Err(refused));
         }
-        // What is left out needs no prediction.
-        assert_eq!(of(f64::NAN, 0.0), Ok(vec![0.0, 0.0]));
     }
 
     #[test]

@@ -60,10 +60,8 @@ pub enum MetricError {
         /// The upper bound.
         upper: f32,
     },
-    /// A true value below 0, or a prediction that is not above 0, where a metric is a deviance.
-    #[error(
-        "output {output} of sample {sample}: a deviance needs true values of at least 0 and predictions above 0, got the true value {truth} and the prediction {prediction}"
-    )]
+    /// A true value below 0, where a metric is a deviance.
+    #[error("output {output} of sample {sample}: a deviance needs true values of at least 0, got {truth}")]
     Deviance {
         /// The sample, from 0.
         sample: usize,
@@ -71,8 +69,6 @@ pub enum MetricError {
         output: usize,
         /// The true value.
         truth: f64,
-        /// The prediction.
-        prediction: f64,
     },
     /// A label matrix with a value that is neither 0 nor 1.
     #[error("labels: the value of sample {sample}, column {column} must be 0 or 1, got {value}")]

@@ -361,6 +361,16 @@ impl ModelError {
         self
     }
 
+    /// Converts the row that the error names, if any, from that of a selection of samples to that of all samples.
+    pub(crate) fn in_selection(mut self, samples: &[usize]) -> Self {
+        if let Some(row) = self.row_mut()
+            && let Some(&sample) = samples.get(*row)
+        {
+            *row = sample;
+        }
+        self
+    }
+
     /// The row that the error names, if any.
     fn row_mut(&mut self) -> Option<&mut usize> {
         match self {

@@ -1,6 +1,6 @@
 //! `rpo cv`.
 
-use super::evaluate::{Predicted, default_metrics, parse_metric};
+use super::evaluate::{INFINITE, Predicted, default_metrics, parse_metric};
 use crate::csv_file;
 use crate::doubts::{note_copies, note_rare_labels};
 use crate::error::CliError;
@@ -125,6 +125,10 @@ impl CrossValidate {
                 (n, all) => note(&format!(
                     "{metric} is undefined on {n} of {all} folds, which its mean and deviation leave out"
                 )),
+            }
+            match result.folds.iter().filter(|fold| fold[j] == f64::INFINITY).count() {
+                0 => {}
+                n => note(&format!("{metric} is infinite on {n} of {} folds: {INFINITE}", result.folds.len())),
             }
         }
         let text = if self.json {

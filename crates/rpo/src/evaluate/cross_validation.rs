@@ -87,7 +87,9 @@ pub fn cross_validate<S: Score>(
     let splits = options.splits(data)?;
     let mut folds = Vec::new();
     for_each_fold(estimator, data, &splits, |split, test, model| {
-        let evaluated = model.evaluate_with(test, metrics, options.evaluation)?;
+        let evaluated = model
+            .evaluate_with(test, metrics, options.evaluation)
+            .map_err(|e| e.in_selection(&split.test))?;
         if let Some(on_fold) = &mut options.on_fold {
             on_fold(Fold {
                 test_samples: &split.test,
@@ -246,7 +248,7 @@ pub fn cross_val_scores(
             model: &model,
             values: &[],
         };
-        found.add(&fold)?;
+        found.add(&fold).map_err(|e| e.in_selection(&split.test))?;
         match &mut options.on_fold {
             Some(on_fold) => on_fold(fold),
             None => Ok(()),
@@ -269,7 +271,7 @@ fn for_each_fold(
     Ok(())
 }
 
-/// Fits to the training samples of a split.
+/// Fits to the training samples of a split. Errors name samples of the whole data.
 pub(crate) fn fit_without_test(
     estimator: &dyn Estimator,
     data: &Dataset,
@@ -277,6 +279,7 @@ pub(crate) fn fit_without_test(
     context: &FitContext<'_>,
 ) -> Result<Model, ModelError> {
     Model::fit_with(estimator, &data.select_samples(&split.train)?, context)
+        .map_err(|e| e.in_selection(&split.train))
 }
 
 #[cfg(test)]

@@ -75,6 +75,7 @@ impl<E> Record<E> {
             Err(_) if is_interrupted() => Outcome::Failed(TrialError::Interrupted),
             Err(e) => Outcome::Failed(TrialError::Error(e)),
             Ok(score) if score.is_nan() => Outcome::Failed(TrialError::NotANumber),
+            Ok(score) if score.is_infinite() => Outcome::Failed(TrialError::Infinite),
             Ok(score) if trial.stopped => Outcome::Stopped(score),
             Ok(score) => Outcome::Scored(score),
         };
@@ -118,6 +119,9 @@ pub enum TrialError<E> {
     /// A score that is NaN.
     #[error("the score is undefined (NaN)")]
     NotANumber,
+    /// A score that is infinite.
+    #[error("the score is infinite")]
+    Infinite,
     /// The search was interrupted meanwhile.
     #[error("interrupted")]
     Interrupted,

@@ -283,18 +283,19 @@ fn the_best_is_by_the_metric_and_the_earliest_of_equal_ones() {
 
 #[test]
 fn failures_are_recorded_and_do_not_end_the_search() {
-    let space = space(&[("x", "seven,NaN,0.5,0.25")]);
+    let space = space(&[("x", "seven,NaN,inf,0.5,0.25")]);
     let found = Search::new(Direction::Maximize)
         .run(space.settings(SearchOrder::Grid, Seed::new(0)).unwrap(), x)
         .unwrap();
-    assert_eq!(found.best, 2);
+    assert_eq!(found.best, 3);
     let outcomes: Vec<_> = found.history.iter().map(|r| &r.outcome).collect();
     assert!(matches!(
         outcomes[0],
         Outcome::Failed(TrialError::Error(SpaceError::Type { .. }))
     ));
     assert_eq!(outcomes[1], &Outcome::Failed(TrialError::NotANumber));
-    assert_eq!(outcomes[2..], [&Outcome::Scored(0.5), &Outcome::Scored(0.25)]);
+    assert_eq!(outcomes[2], &Outcome::Failed(TrialError::Infinite));
+    assert_eq!(outcomes[3..], [&Outcome::Scored(0.5), &Outcome::Scored(0.25)]);
     let two = Search {
         limit: SearchLimit::Trials(2),
         ..Search::new(Direction::Maximize)

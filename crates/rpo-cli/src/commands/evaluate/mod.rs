@@ -19,10 +19,13 @@ use rpo::metrics::{Metric, PredictionForm, Score};
 use rpo::{Decision, EvaluateOptions, Model, OutputScores, PermutationOptions, Predictor};
 use std::path::{Path, PathBuf};
 
+/// The reason why a deviance is infinite.
+pub(super) const INFINITE: &str = "a number is predicted to be below 0, or 0 where it is not";
+
 /// Score a model on a data set.
 ///
 /// Prints a value for each metric; with --json one object with the value of each metric under its name (null if
-/// undefined), predict_seconds, load_seconds and n_samples.
+/// undefined or infinite), predict_seconds, load_seconds and n_samples.
 #[derive(Debug, Args)]
 pub(crate) struct Evaluate {
     /// The model.
@@ -36,14 +39,15 @@ pub(crate) struct Evaluate {
     /// probabilities (means over labels); r2, half-r2 (of the first half of the outputs), arrmse, mse, rmse, mae (of
     /// quantiles, that of the medians), pinball (for quantiles), poisson-deviance (of counts), tweedie-deviance (of
     /// amounts that are often 0; with another power than 1.5 tweedie-deviance@P), interval-coverage and interval-width
-    /// (for models trained with --intervals). Deviances need predictions above 0. By default
-    /// lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels, macro-auc,average-precision,hamming,micro-f1,mcc
-    /// for a single label, macro-auc,average-precision,lrap,p@1,hamming,micro-f1,macro-f1 for two to four,
-    /// r2,arrmse,mse,mae for numbers, macro-auc,average-precision,hamming,r2,arrmse,mse,mae for labels and numbers in
-    /// one model, pinball,mae for quantiles (mae if the median is one), interval-coverage,interval-width beside those
-    /// of numbers for models with intervals, and subset-accuracy before the others for models with classes. With
-    /// --rerank, which is only for metrics of the best K labels, p@1,p@3,p@5,psp@1,psp@3,psp@5. Labels with equal
-    /// scores, also of 0, are ranked in the order of the outputs.
+    /// (for models trained with --intervals). Deviances are infinite for predictions below 0, or of 0 where the true
+    /// value is not. By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels,
+    /// macro-auc,average-precision,hamming,micro-f1,mcc for a single label,
+    /// macro-auc,average-precision,lrap,p@1,hamming,micro-f1,macro-f1 for two to four, r2,arrmse,mse,mae for numbers,
+    /// macro-auc,average-precision,hamming,r2,arrmse,mse,mae for labels and numbers in one model, pinball,mae for
+    /// quantiles (mae if the median is one), interval-coverage,interval-width beside those of numbers for models with
+    /// intervals, and subset-accuracy before the others for models with classes. With --rerank, which is only for
+    /// metrics of the best K labels, p@1,p@3,p@5,psp@1,psp@3,psp@5. Labels with equal scores, also of 0, are ranked in
+    /// the order of the outputs.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
     metrics: Vec<Metric>,
 
@@ -162,8 +166,10 @@ impl Evaluate {
             .map_err(|e| CliError::of_data(e, self.data.name()))?;
         let mut report = Report::default();
         for (metric, &value) in metrics.iter().zip(&evaluated.values) {
-            if value.is_nan() {
-                note(&format!("{metric} is undefined on this data"));
+            match value {
+                _ if value.is_nan() => note(&format!("{metric} is undefined on this data")),
+                f64::INFINITY => note(&format!("{metric} is infinite: {INFINITE}")),
+                _ => {}
             }
             report.set(metric.to_string(), value);
         }
