@@ -47,7 +47,7 @@ fn are_labels(y: MatrixView<'_>) -> bool {
     }
 }
 
-/// Returns the weighted variance of the observed values of each output; 0 if the values differ only by rounding.
+/// Returns the weighted variance of the observed values of each output; 0 if the values differ only by rounding to `f32`.
 fn variances(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<f64> {
     let weight = |row: usize| weights.map_or(1.0, |w| f64::from(w[row]));
     let sums = observed_sums(y, weights);
@@ -65,7 +65,8 @@ fn variances(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<f64> {
         let (sum, mean) = (&sums[j], means[j]);
         // Entries that are not stored are 0.
         let variance = (squares[j] + sum.absent * mean * mean) / sum.weight;
-        if variance > 1e-12 * mean * mean {
+        // Values that are rounded differ by 1.2e-7 of their mean at most.
+        if variance > 1e-14 * mean * mean {
             variance
         } else {
             0.0
@@ -101,6 +102,14 @@ mod tests {
         let labels = array![[0.0_f32, 1.0], [1.0, M]];
         assert_eq!(OutputScaling::Auto.factors((&labels).into(), None), None);
         assert!(OutputScaling::Deviation.factors((&labels).into(), None).is_some());
+        // A small spread around a large number is no rounding error, as that of the second output is.
+        let far = array![[1.700_001e9_f32, 0.1, 0.0], [1.7e9, 0.100_000_01, 2.0]];
+        let spread = (f64::from(far[[0, 0]]) - f64::from(far[[1, 0]])) / 2.0;
+        let factors = OutputScaling::Auto.factors((&far).into(), None).unwrap();
+        assert!(
+            (f64::from(factors[0]) * spread - 1.0).abs() < 1e-6 && factors[1..] == [1.0; 2],
+            "{factors:?}"
+        );
         // One output cannot outweigh others.
         assert_eq!(
             OutputScaling::Deviation.factors((&array![[1.0_f32], [9.0]]).into(), None),

@@ -25,6 +25,17 @@ pub struct Mean {
     pub n_skipped: usize,
 }
 
+impl Mean {
+    /// The mean times the number of items in it, 0 if there are none: the sum of the values, up to rounding, if they have
+    /// equal weights.
+    pub fn sum(&self) -> f64 {
+        match self.n_used {
+            0 => 0.0,
+            n => self.value * n as f64,
+        }
+    }
+}
+
 /// Computes the mean of the values that are not NaN, summed in the given order.
 impl FromIterator<f64> for Mean {
     fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Self {

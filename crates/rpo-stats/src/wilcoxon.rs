@@ -66,12 +66,14 @@ struct Sums {
 }
 
 impl SignedRanks {
-    /// Ranks the absolute differences |x - y|; equal ones share the mean rank.
+    /// Ranks the absolute differences |x - y|; equal ones share the mean rank. Differences are equal if only the rounding of
+    /// x and y to binary numbers sets them apart, as 0.8 - 0.7 and 0.3 - 0.2.
     ///
     /// # Errors
     /// Lengths that differ, no pair, values that are not finite.
     pub fn new(x: &[f64], y: &[f64]) -> Result<Self, StatsError> {
-        let differences = differences(x, y)?;
+        let mut differences = differences(x, y)?;
+        join_ties(&mut differences, x, y);
         TooFew::check("pairs", 1, differences.len())?;
         let sums = sums(&differences, Zeros::Drop);
         let (r_plus, r_minus) = (sums.plus as f64 / 2.0, sums.minus as f64 / 2.0);
@@ -166,6 +168,23 @@ impl SignedRanks {
     }
 }
 
+/// Makes differences x - y equal in size where they differ by no more than the rounding of x and y allows.
+fn join_ties(differences: &mut [f64], x: &[f64], y: &[f64]) {
+    // Two numbers, each off by half a unit in the last place, and their difference.
+    let rounding = |i: usize| 2.0 * f64::EPSILON * x[i].abs().max(y[i].abs());
+    let mut order: Vec<usize> = (0..differences.len()).collect();
+    order.sort_by(|&i, &j| differences[i].abs().total_cmp(&differences[j].abs()));
+    let (mut size, mut rounding_of_last) = (0.0, 0.0);
+    for i in order {
+        let own = differences[i].abs();
+        if own - size > rounding_of_last + rounding(i) {
+            size = own;
+        }
+        rounding_of_last = rounding(i);
+        differences[i] = size.copysign(differences[i]);
+    }
+}
+
 fn sums(differences: &[f64], zeros: Zeros) -> Sums {
     let kept: Vec<f64> = differences
         .iter()
@@ -202,6 +221,28 @@ fn sums(differences: &[f64], zeros: Zeros) -> Sums {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scores_of_two_decimals_have_the_ties_that_they_show() {
+        let x = [0.95, 0.98, 0.95, 0.73, 0.80, 0.96, 0.94, 0.82];
+        let y = [0.98, 1.0, 0.96, 0.74, 0.82, 0.97, 0.93, 0.81];
+        // In hundredths.
+        let whole = |v: &[f64]| v.iter().map(|v| (100.0 * v).round()).collect::<Vec<_>>();
+        let (found, expected) = (
+            SignedRanks::new(&x, &y).unwrap(),
+            SignedRanks::new(&whole(&x), &whole(&y)).unwrap(),
+        );
+        assert_eq!((found.r_plus, found.r_minus), (expected.r_plus, expected.r_minus));
+        assert_eq!(
+            found.exact().unwrap().two_sided,
+            expected.exact().unwrap().two_sided
+        );
+        assert!(found.has_ties);
+        // Other numbers are as far apart as they are.
+        let apart = SignedRanks::new(&[1.0, 1.0 + 1e-12], &[0.0; 2]).unwrap();
+        assert!(!apart.has_ties);
+        assert_eq!(SignedRanks::new(&[0.1 + 0.2], &[0.3]).unwrap().n_zero, 1);
+    }
 
     #[test]
     fn exact_distribution_is_the_enumeration() {

@@ -37,12 +37,12 @@ impl Occurring {
 
     /// The features of a matrix; `None` if it is not wide, or if none or at least half of its features occur.
     fn fit(x: MatrixView<'_>) -> Option<Self> {
-        let n_features = x.reborrow().n_cols();
+        let n_features = x.n_cols();
         if n_features < MANY {
             return None;
         }
         let mut bits = vec![0_u64; n_features.div_ceil(64)];
-        for row in 0..x.reborrow().n_rows() {
+        for row in 0..x.n_rows() {
             x.for_each_in_row(row, |feature, value| {
                 bits[feature as usize / 64] |= u64::from(value != 0.0) << (feature % 64);
             });
@@ -88,12 +88,12 @@ impl Step for Occurring {
     }
 
     fn transform(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
-        Mismatch::check("features", self.n_features, x.reborrow().n_cols())?;
+        Mismatch::check("features", self.n_features, x.n_cols())?;
         let mut builder = match x {
             MatrixView::Dense(_) => MatrixBuilder::dense(self.n_columns()),
             MatrixView::Sparse(_) => MatrixBuilder::sparse(self.n_columns()),
         };
-        for row in 0..x.reborrow().n_rows() {
+        for row in 0..x.n_rows() {
             // The features of a row increase.
             let mut next = 0;
             x.for_each_in_row(row, |feature, value| {

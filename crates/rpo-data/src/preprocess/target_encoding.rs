@@ -38,8 +38,9 @@ const FOLDS: usize = 5;
 /// that contain their own targets, a model would trust the columns far too much. Samples of a group
 /// ([`Dataset::with_groups`]) are in one fold, as their targets may be alike.
 ///
-/// Columns are named `mean(target|feature)`. All samples count equally, whatever their weights. The layout of the
-/// features is kept; features of one or two values stay unchanged.
+/// Columns are named `mean(target|feature)`. With sample weights, means are weighted, n and nᵥ are sums of weights of mean
+/// 1, and N - C counts samples and values. The layout of the features is kept; features of one or two values stay
+/// unchanged. Samples of a single group are refused, as there are no others.
 ///
 /// ```
 /// use ndarray::array;
@@ -108,14 +109,21 @@ impl TargetEncoding {
             let cells = (r.values.len() + 1).saturating_mul(FOLDS);
             check_dense(cells, k, size_of::<Group>(), DEFAULT_MEMORY_LIMIT)?;
         }
+        if data.groups().is_some() && data.n_groups() < 2 {
+            let reason =
+                "needs samples of two groups or more: the means for a sample are those of other groups";
+            return Err(ParameterError::conflict("nominal", "target", reason).into());
+        }
         let (folds, n_folds) = folds(data, targets.seed);
+        let weights = relative_weights(data);
         let positions = positions(data, columns.replaced());
         let features = columns.replaced().par_iter().zip(&positions);
         let learned = features.map(|(r, positions)| {
             let mut groups = vec![Groups::new(r.values.len(), k); n_folds];
-            for ((&position, &fold), y) in positions.iter().zip(&folds).zip(targets.values.rows()) {
+            let samples = positions.iter().zip(&folds).zip(&weights);
+            for (((&position, &fold), &weight), y) in samples.zip(targets.values.rows()) {
                 if !position.is_nan() {
-                    groups[fold].push(position as usize, y);
+                    groups[fold].push(position as usize, y, weight);
                 }
             }
             let means = |without: Option<usize>| {
@@ -261,6 +269,16 @@ fn folds(data: &Dataset, seed: Seed) -> (Vec<usize>, usize) {
     (fold_of, n_folds)
 }
 
+/// Returns the weight of each sample relative to their mean, so that they add up to the number of samples.
+fn relative_weights(data: &Dataset) -> Vec<f64> {
+    let Some(weights) = data.weights() else {
+        return vec![1.0; data.n_samples()];
+    };
+    let mean = weights.iter().map(|w| f64::from(*w)).sum::<f64>() / weights.len() as f64;
+    let relative = |w: &f32| if mean > 0.0 { f64::from(*w) / mean } else { 1.0 };
+    weights.iter().map(relative).collect()
+}
+
 /// Returns the values of the replaced features, feature by feature: positions, or NaN.
 fn positions(data: &Dataset, replaced: &[Replaced]) -> Vec<Vec<f32>> {
     // A value that is not stored is the first value.
@@ -279,18 +297,21 @@ fn positions(data: &Dataset, replaced: &[Replaced]) -> Vec<Vec<f32>> {
     positions
 }
 
-/// Summary of a group of numbers: their count, mean and sum of squared deviations from the mean.
+/// Summary of a group of numbers: their count, the sum of their weights, and their weighted mean and sum of squared
+/// deviations from it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Group {
+    count: f64,
     n: f64,
     mean: f64,
     squares: f64,
 }
 
 impl Group {
-    fn push(&mut self, y: f64) {
+    fn push(&mut self, y: f64, weight: f64) {
         self.merge(&Self {
-            n: 1.0,
+            count: 1.0,
+            n: weight,
             mean: y,
             squares: 0.0,
         });
@@ -303,6 +324,7 @@ impl Group {
             self.squares += other.squares + difference * difference * (self.n * other.n / n);
             self.mean += difference * (other.n / n);
             self.n = n;
+            self.count += other.count;
         }
     }
 }
@@ -324,11 +346,11 @@ impl Groups {
     }
 
     /// Adds the targets of a sample with this value.
-    fn push(&mut self, value: usize, y: ArrayView1<'_, f32>) {
+    fn push(&mut self, value: usize, y: ArrayView1<'_, f32>, weight: f64) {
         let groups = &mut self.groups[value * self.k..][..self.k];
         for (groups, &y) in groups.iter_mut().zip(y) {
             if !y.is_nan() {
-                groups.push(y.into());
+                groups.push(y.into(), weight);
             }
         }
     }
@@ -339,7 +361,7 @@ impl Groups {
         pairs.for_each(|(mine, other)| mine.merge(other));
     }
 
-    /// Returns the shrunken means.
+    /// Returns the shrunken means; 0 for a target without observed values.
     fn means(&self) -> Means {
         let mut means = vec![0.0; self.groups.len() + self.k];
         for target in 0..self.k {
@@ -368,7 +390,11 @@ fn shrinkage<'a>(values: impl Iterator<Item = &'a Group> + Clone) -> (f64, impl 
     }
     let sums = values.map(|value| (value.squares, value.n * (value.mean - all.mean).powi(2)));
     let (within, between) = sums.fold((0.0, 0.0), |sum, value| (sum.0 + value.0, sum.1 + value.1));
-    let within = within / (all.n - n_values);
+    // The variance per unit of weight, with the degrees of freedom of the samples.
+    let within = match all.count > n_values {
+        true => within / all.n * all.count / (all.count - n_values),
+        false => f64::NAN,
+    };
     let size = (all.n - sum_of_squares / all.n) / (n_values - 1.0);
     let between = (between / (n_values - 1.0) - within) / size;
     // NaN, which is not positive, if there is one value or no value is repeated.

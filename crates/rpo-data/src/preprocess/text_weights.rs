@@ -19,8 +19,8 @@ const TEXT_WEIGHT: &str = "text.weight";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TextWeighting {
-    /// The count c of a term times log((1 + n) / (1 + nⱼ)) + 1, where nⱼ of n samples have the term; each text is then
-    /// scaled to length 1.
+    /// The count c of a term times (log((1 + n) / (1 + nⱼ)) + 1), where nⱼ of n samples have the term; each text is then
+    /// scaled to length 1. Terms of no sample are left out.
     #[default]
     TfIdf,
     /// Like `tf-idf`, but with 1 + log c in place of c, so that repeated terms count less.
@@ -41,11 +41,15 @@ pub(super) struct TextWeights {
 }
 
 impl TextWeights {
-    /// Counts the samples with each term.
+    /// Counts the samples with each term. Terms that none of them has, as those of withheld samples, are left out like
+    /// terms that are not in the vocabulary.
     fn fit(data: &Dataset, weighting: TextWeighting) -> Result<Self, PreprocessError> {
         check_samples(data)?;
         let (counts, n) = (count_present(data), data.n_samples() as f64);
-        let weight = |j: usize| (math::ln((1.0 + n) / (1.0 + counts[j] as f64)) + 1.0) as f32;
+        let weight = |j: usize| match counts[j] {
+            0 => 0.0,
+            n_with => (math::ln((1.0 + n) / (1.0 + n_with as f64)) + 1.0) as f32,
+        };
         let weights = text_features(data.texts()).map(weight).collect();
         Self::new(weighting, weights, data.texts(), data.n_features())
     }
@@ -109,6 +113,7 @@ impl Step for TextWeights {
             });
         }
         Ok(map_values(x, |row, j, v| match self.places[j as usize] {
+            Some((_, 0.0)) => 0.0,
             Some((column, weight)) if v != 0.0 => {
                 (weighted(weight, v) / squares[row * n_texts + column as usize].sqrt()) as f32
             }

@@ -228,7 +228,11 @@ impl Seen {
         let total = self.numbers + dates + self.words;
         if let (Some((text, line)), true) = (self.decimal_comma, dates == 0) {
             let column = column();
-            return Err(ReadErrorKind::DecimalComma { column, text }.at(line));
+            let kind = match text.matches([',', '.']).count() {
+                1 => ReadErrorKind::DecimalComma { column, text },
+                _ => ReadErrorKind::Thousands { column, text },
+            };
+            return Err(kind.at(line));
         }
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         match (self.not_a_number, self.not_a_date) {

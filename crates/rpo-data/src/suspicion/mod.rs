@@ -165,7 +165,7 @@ fn other_forms(data: &Dataset) -> Vec<Suspicion> {
             return None;
         }
         Some(Suspicion::OtherForm {
-            form: words::form(values)?,
+            form: Form::of(values)?,
             feature: name.into_owned(),
             value: words::example(values)?.clone(),
         })
@@ -181,7 +181,7 @@ fn is_stored_as_text(data: &Dataset, feature: &str) -> bool {
 fn distinct_values(data: &Dataset) -> Vec<Suspicion> {
     let n = data.n_samples();
     let is_distinct = |feature: usize, values: &[String]| {
-        let is_other = are_texts(values, n) || words::form(values).is_some();
+        let is_other = are_texts(values, n) || Form::of(values).is_some();
         let fits = n >= FEW && values.len() == n && !is_other;
         fits && count_distinct(data.features().view(), feature) == n
     };

@@ -54,25 +54,27 @@ pub(super) fn missing(data: &Dataset) -> Vec<Suspicion> {
     found.collect()
 }
 
-/// Returns the form in which nearly all values of a category, at least two, are written. Beside numbers in a form that is
-/// not read, plain ones count too.
-pub(super) fn form(values: &[String]) -> Option<Form> {
-    let present: Vec<&str> = values.iter().map(|value| value.trim()).collect();
-    let present: Vec<&str> = present.into_iter().filter(|value| !is_missing(value)).collect();
-    let unit = common_unit(&present);
-    let is_other_number = |text: &str| is_number(text) || unit.is_some() && unit_of(text) == unit;
-    let is_plain = |text: &str| Time::parse(text).is_some_and(|time| matches!(time, Time::Number(_)));
-    let count = |is: &dyn Fn(&str) -> bool| present.iter().filter(|text| is(text)).count();
-    let are_nearly_all =
-        |found: usize, beside: usize| found >= 2 && 10 * (found + beside) >= 9 * present.len();
-    if are_nearly_all(count(&is_date), 0) {
-        Some(Form::Date)
-    } else if are_nearly_all(count(&is_time), 0) {
-        Some(Form::Time)
-    } else if are_nearly_all(count(&is_other_number), count(&is_plain)) {
-        Some(Form::Number)
-    } else {
-        None
+impl Form {
+    /// Returns the form in which nearly all of some values, at least two, are written, if it is not read. Beside numbers in
+    /// such a form, plain ones count too.
+    pub fn of(values: &[String]) -> Option<Self> {
+        let present: Vec<&str> = values.iter().map(|value| value.trim()).collect();
+        let present: Vec<&str> = present.into_iter().filter(|value| !is_missing(value)).collect();
+        let unit = common_unit(&present);
+        let is_other_number = |text: &str| is_number(text) || unit.is_some() && unit_of(text) == unit;
+        let is_plain = |text: &str| Time::parse(text).is_some_and(|time| matches!(time, Time::Number(_)));
+        let count = |is: &dyn Fn(&str) -> bool| present.iter().filter(|text| is(text)).count();
+        let are_nearly_all =
+            |found: usize, beside: usize| found >= 2 && 10 * (found + beside) >= 9 * present.len();
+        if are_nearly_all(count(&is_date), 0) {
+            Some(Form::Date)
+        } else if are_nearly_all(count(&is_time), 0) {
+            Some(Form::Time)
+        } else if are_nearly_all(count(&is_other_number), count(&is_plain)) {
+            Some(Form::Number)
+        } else {
+            None
+        }
     }
 }
 
@@ -246,13 +248,13 @@ mod tests {
 
     fn form_of(values: &[&str]) -> Option<Form> {
         let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
-        form(&values)
+        Form::of(&values)
     }
 
     #[test]
     fn the_example_is_not_in_the_form_that_is_asked_for() {
         let values = ["2000-12-01", "2000-13-01", "n/a"].map(str::to_owned);
-        assert_eq!(form(&values), Some(Form::Date));
+        assert_eq!(Form::of(&values), Some(Form::Date));
         assert_eq!(example(&values), Some(&values[1]));
         assert_eq!(example(&values[..1]), None);
     }

@@ -282,8 +282,8 @@ fn targets_are_found_and_their_task() {
     assert_eq!(if_present.output_names(), &["y"].into_iter().collect());
 
     let unknown = kind(text, &with(Targets::Names(names(&["z"]))));
-    let (name, nearest) = ("z".into(), None);
-    assert_eq!(unknown, ReadErrorKind::UnknownTarget { name, nearest });
+    let expected = "target \"z\" is not a column of the data file; its columns are \"a\", \"b\", \"y\"";
+    assert_eq!(unknown.to_string(), expected);
     let repeated = kind(text, &with(Targets::Names(names(&["y", "b", "y"]))));
     assert_eq!(repeated, ReadErrorKind::RepeatedTarget("y".into()));
     let many = kind(text, &with(Targets::First(4)));

@@ -130,6 +130,32 @@ proptest! {
         }
     }
 
+    /// Whatever the weights, a shrunken mean is between means of targets.
+    #[test]
+    fn weighted_means_stay_among_the_targets(n in 2_usize..60, seed in any::<u64>()) {
+        let data = data(n, seed, Layout::Dense);
+        let weight = |i: usize| match Seed::new(seed).child(i as u64).hash(9) % 8 {
+            0 => 40.0,
+            v => v as f32 / 8.0,
+        };
+        let data = data.with_weights((0..n).map(weight).collect::<Vec<_>>()).unwrap();
+        let y = targets(&data, seed);
+        let (encoding, training) = fit_apply(&data, &named(y.clone(), seed)).unwrap();
+        for made in [&training, &encoding.apply(&data).unwrap()] {
+            for (_, first) in ENCODED {
+                for target in 0..3 {
+                    // 0 is the encoding of a target that was not observed.
+                    let observed = y.column(target).iter().copied().filter(|y| !y.is_nan()).collect::<Vec<_>>();
+                    let most = observed.iter().copied().fold(0.0, f32::max) + 1e-4;
+                    let least = observed.iter().copied().fold(0.0, f32::min) - 1e-4;
+                    for value in dense(made).column(first + target) {
+                        prop_assert!((least..=most).contains(value), "{value} is not from {least} to {most}");
+                    }
+                }
+            }
+        }
+    }
+
     /// If the targets of a fold change, the encoding of its samples stays the same, to the last bit.
     #[test]
     fn no_sample_sees_the_targets_of_its_fold(n in 2_usize..60, seed in any::<u64>(), fold in 0_usize..5) {
@@ -155,6 +181,7 @@ proptest! {
         let groups: Vec<u32> = (0..n as u64).map(|i| (Seed::new(seed).hash(i) % u64::from(n_groups)) as u32).collect();
         let own: Vec<usize> = (0..n).filter(|&i| groups[i] == groups[0]).collect();
         let data = data.with_groups(groups).unwrap();
+        prop_assume!(data.n_groups() >= 2);
         let y = targets(&data, seed);
         let mut changed = y.clone();
         for &i in &own {
@@ -166,6 +193,42 @@ proptest! {
         };
         prop_assert_eq!(bits(&y), bits(&changed));
     }
+}
+
+#[test]
+fn weights_decide_between_samples_that_contradict_each_other() {
+    let x = Array2::from_shape_fn((60, 1), |(i, _)| (i % 3) as f32);
+    let y = Array2::from_shape_fn((60, 1), |(i, _)| if i / 3 % 2 == 0 { 10.0 } else { 0.0 });
+    let list = ["a", "b", "c"].map(str::to_owned).into();
+    let data = Dataset::new(x.into(), y.clone().into(), Task::Regression)
+        .and_then(|data| data.with_nominal([(0, list)].into()))
+        .unwrap();
+    let encoded = |weights: Option<Vec<f32>>| {
+        let data = match weights {
+            Some(weights) => data.clone().with_weights(weights).unwrap(),
+            None => data.clone(),
+        };
+        let (encoding, _) = fit_apply(&data, &named(y.clone(), 1)).unwrap();
+        let applied = dense(&encoding.apply(&data).unwrap());
+        [0, 1, 2].map(|i| applied[[i, 0]])
+    };
+    assert_eq!(encoded(None), [5.0; 3]);
+    // Those of 10 count most for the first value, those of 0 for the second.
+    let weight = |i: usize, scale: f32| match (i % 3, i / 3 % 2) {
+        (0, 0) | (1, 1) => 9.0 * scale,
+        _ => scale,
+    };
+    let weighted = |scale: f32| encoded(Some((0..60).map(|i| weight(i, scale)).collect()));
+    let [a, b, c] = weighted(1.0);
+    assert!(a > 8.0 && b < 2.0 && (c - 5.0).abs() < 0.1, "{a} {b} {c}");
+    assert_eq!(weighted(0.25), [a, b, c]);
+}
+
+#[test]
+fn samples_of_one_group_have_no_means_of_others() {
+    let data = data(20, 3, Layout::Dense).with_groups(vec![4; 20]).unwrap();
+    let refused = fit_apply(&data, &named(targets(&data, 3), 3)).unwrap_err();
+    assert!(refused.to_string().contains("two groups"), "{refused}");
 }
 
 /// Four hundred random words, on samples whose targets are noise: most words occur five times or less.

@@ -255,6 +255,24 @@ fn tf_idf_by_hand() {
     assert_eq!(weighted(TextWeighting::Counts), dense(&data));
 }
 
+/// A term that only withheld samples have counts no more than one that the vocabulary lacks.
+#[test]
+fn terms_of_withheld_samples_are_left_out() {
+    let text = "t,y\n\"good bad\",1\nbad,0\n\"bad news news\",0\nnews,1\n";
+    let types = [("t".to_owned(), ColumnType::Text)].into();
+    let data = read(text, &ReadOptions { types, ..options() });
+    let steps = Steps {
+        texts: TextWeighting::TfIdf,
+        ..Steps::default()
+    };
+    let fitted = steps.fit(&data.select_samples(&[0, 1]).unwrap()).unwrap();
+    let found = dense(&fitted.apply(&data).unwrap());
+    let news = data.feature_names().position("t[news]").unwrap();
+    assert!(found.column(news).iter().all(|v| *v == 0.0), "{found}");
+    let bad = data.feature_names().position("t[bad]").unwrap();
+    assert_eq!((found[[2, bad]], found[[3, bad]]), (1.0, 0.0));
+}
+
 /// Computes tf-idf of lower-case words and word pairs, directly from the formula.
 fn naive(train: &[String], test: &[String], min_samples: usize) -> BTreeMap<String, Vec<f64>> {
     let terms = |text: &String| -> Vec<String> {

@@ -218,7 +218,7 @@ fn numbers_may_have_decimal_commas() {
     );
     let (line, found) = kind("a;b\n1,5;2\n1.500,5;3\n", &options);
     assert_eq!(line, Some(3));
-    assert!(matches!(found, ReadErrorKind::DecimalComma { .. }));
+    assert!(matches!(found, ReadErrorKind::Thousands { .. }));
     // A comma that separates columns is not within quotes.
     let quoted = "a,b,c\n\"0,5\",3,\"1,5\"\n2,\"4,25\",0\n";
     let with_commas = ReadOptions {
@@ -347,6 +347,7 @@ fn options_name_columns_that_exist() {
         ReadErrorKind::UnknownTarget {
             name: "sale_*".to_owned(),
             nearest: None,
+            columns: strings(&["id", "age", "plan", "since", "active", "spend_1", "spend_2"]).into(),
         }
     );
 }

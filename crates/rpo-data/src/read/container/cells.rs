@@ -1,5 +1,6 @@
 //! Values of a column of a record batch.
 
+use crate::read::date::DAY;
 use crate::read::number;
 use crate::read::options::ColumnType;
 use crate::read::typed::{Field, Items};
@@ -17,8 +18,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, TimeUnit};
 
-/// Nanoseconds of a day.
-const DAY: i128 = 86_400 * SECOND;
+/// Nanoseconds of a second.
 const SECOND: i128 = 1_000_000_000;
 
 /// Returns the column type for an Arrow data type; `None` for an unsupported type.

@@ -307,6 +307,18 @@ pub enum ReadErrorKind {
         /// The number.
         text: String,
     },
+    /// A number with separators between thousands.
+    #[error(
+        "{} in {} has separators of thousands; numbers are written without them",
+        quoted(text),
+        quoted(column)
+    )]
+    Thousands {
+        /// Name of the column.
+        column: String,
+        /// The number.
+        text: String,
+    },
     /// Text in place of a date.
     #[error(
         "{} is not a date; {} holds dates such as 2024-01-31 or 2024-01-31T18:30:00",
@@ -506,13 +518,18 @@ pub enum ReadErrorKind {
     #[error(
         "target {} is not a column of the data file{}",
         quoted(name),
-        did_you_mean(nearest.as_deref().map(quoted))
+        match nearest {
+            Some(nearest) => did_you_mean(Some(quoted(nearest))),
+            None => listed(columns),
+        }
     )]
     UnknownTarget {
         /// Its name or pattern.
         name: String,
         /// The most similar column name, if there is a similar one.
         nearest: Option<Box<str>>,
+        /// The names of the columns.
+        columns: Box<[String]>,
     },
     /// A target that is named twice.
     #[error("target {} is named twice", quoted(.0))]
@@ -640,5 +657,19 @@ impl From<&io::Error> for ReadErrorKind {
         } else {
             Self::Io { kind, message }
         }
+    }
+}
+
+/// The first columns of a file, as the end of a message.
+fn listed(columns: &[String]) -> String {
+    /// Number of columns that are named.
+    const FIRST: usize = 5;
+    let first = columns.iter().take(FIRST).map(|name| quoted(name));
+    let first = first.collect::<Vec<_>>().join(", ");
+    match columns.len() {
+        0 => String::new(),
+        1 => format!("; its only column is {first}"),
+        2..=FIRST => format!("; its columns are {first}"),
+        n => format!("; its columns are {first}, ... ({n} in all)"),
     }
 }

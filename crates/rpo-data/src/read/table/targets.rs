@@ -76,6 +76,7 @@ fn unknown_target(columns: &[Attribute], name: &str) -> ReadErrorKind {
     ReadErrorKind::UnknownTarget {
         name: name.to_owned(),
         nearest: nearest(name, columns.iter().map(|column| column.name.as_str())),
+        columns: columns.iter().map(|column| column.name.clone()).collect(),
     }
 }
 
