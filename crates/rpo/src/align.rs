@@ -262,22 +262,18 @@ impl Schema {
         for &(column, feature, n_values) in numbers {
             places[column] = Some((feature, n_values as f32));
         }
-        for row in 0..x.n_rows() {
-            let mut unknown = None;
-            x.for_each_in_row(row, |column, v| {
-                if let Some((feature, end)) = places[column as usize]
-                    && !(v.is_nan() || (v >= 0.0 && v < end && v.fract() == 0.0))
-                {
-                    unknown = unknown.or(Some((feature, v)));
-                }
+        let is_unknown = |column: usize, v: f32| {
+            let is_position = |end: f32| v >= 0.0 && v < end && v.fract() == 0.0;
+            places[column].is_some_and(|(_, end)| !v.is_nan() && !is_position(end))
+        };
+        if let Some((row, column, value)) = x.find(is_unknown)
+            && let Some((feature, _)) = places[column]
+        {
+            return Err(ModelError::UnknownValue {
+                row,
+                name: self.feature_name(feature),
+                value: value.to_string(),
             });
-            if let Some((feature, value)) = unknown {
-                return Err(ModelError::UnknownValue {
-                    row,
-                    name: self.feature_name(feature),
-                    value: value.to_string(),
-                });
-            }
         }
         Ok(())
     }

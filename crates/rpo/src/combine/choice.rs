@@ -153,8 +153,13 @@ impl Pool<'_> {
                 sets.iter().map(on).collect::<Result<Vec<_>, _>>()?
             }
         };
-        if or_best {
-            let scores = self.scores_on_parts(&choices, candidates)?;
+        // A single candidate with all of the weight is no worse alone.
+        let is_alone = |choice: &Choice| match (candidates, choice.link) {
+            (&[only], Link::Mean) => choice.weights[only] == Weight::same(1.0),
+            _ => false,
+        };
+        if or_best && !choices.iter().all(is_alone) {
+            let scores = self.scores_on_parts(&choices, &sets, candidates)?;
             for ((choice, scores), parts) in choices.iter_mut().zip(scores).zip(sets) {
                 if let Some(candidate) = self.better_alone(candidates, &scores, &parts) {
                     *choice = Choice::only(candidate, self.n_candidates());
@@ -221,18 +226,27 @@ impl Pool<'_> {
         (is_better && !parts.is_empty()).then_some(*best)
     }
 
-    /// The score of each choice on each part.
-    fn scores_on_parts(&self, choices: &[Choice], candidates: &[usize]) -> Result<Vec<Vec<f64>>, ModelError> {
+    /// The score of each choice on each part of its set; NaN or nothing for others.
+    fn scores_on_parts(
+        &self,
+        choices: &[Choice],
+        sets: &[Vec<usize>],
+        candidates: &[usize],
+    ) -> Result<Vec<Vec<f64>>, ModelError> {
         let mut by_part: Vec<_> = choices.iter().map(|_| self.scoring_by_part()).collect();
-        self.for_each_block(candidates, |part, scores, truth| {
-            for (choice, scoring) in choices.iter().zip(&mut by_part) {
-                if let Some(scores) = self.combined(choice, candidates, &scores)? {
+        let every_part = |_: usize| true;
+        self.for_each_block(candidates, every_part, |part, scores, truth| {
+            for ((choice, set), scoring) in choices.iter().zip(sets).zip(&mut by_part) {
+                if set.contains(&part)
+                    && let Some(scores) = self.combined(choice, candidates, &scores)?
+                {
                     scoring.add(part, truth.view(), scores.view())?;
                 }
             }
             Ok(())
         })?;
-        by_part.into_iter().map(ScoringByPart::values).collect()
+        let finished = by_part.into_iter().map(ScoringByPart::finish);
+        finished.map(|scores| Ok(scores?.0)).collect()
     }
 
     /// The combined scores of candidates.
@@ -243,9 +257,9 @@ impl Pool<'_> {
         scores: &[Array2<f32>],
     ) -> Result<Option<Array2<f32>>, ModelError> {
         let weights = candidates.iter().map(|&candidate| choice.weights[candidate]);
-        let members = scores.iter().cloned().zip(weights);
+        let members = scores.iter().zip(weights);
         let members = members.filter(|(_, weight)| weight.size() != 0.0);
-        let members = members.map(|(scores, weight)| (Ok::<_, ModelError>(scores), weight));
+        let members = members.map(|(scores, weight)| (Ok::<_, ModelError>(scores.clone()), weight));
         choice
             .link
             .combine(members, &self.means(), self.declared().labels())
@@ -267,7 +281,8 @@ impl Pool<'_> {
         let rule = thresholds.filter(|_| fits && !labels.is_empty());
         let mut scores_of_choice = Vec::new();
         let mut scoring = self.scoring();
-        self.for_each_block(candidates, |part, scores, truth| {
+        let every_part = |_: usize| true;
+        self.for_each_block(candidates, every_part, |part, scores, truth| {
             let combine = |choice: &Choice| self.combined(choice, candidates, &scores);
             if let Some(choice) = without.get(part)
                 && let Some(scores) = combine(choice)?

@@ -23,7 +23,7 @@ pub use rules::CombineRule;
 
 pub(crate) use choice::{Choice, Chooser};
 pub(crate) use model::finite;
-pub(crate) use pool::{Folds, Pool};
+pub(crate) use pool::{Pool, Splits};
 pub(crate) use store::restore;
 pub(crate) use weight::Weight;
 

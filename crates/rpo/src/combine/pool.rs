@@ -15,6 +15,7 @@ use rpo_data::{Dataset, Moments, Task};
 use rpo_metrics::Metric;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::time::Instant;
 
 /// Number of scores per block and member.
 const BLOCK: usize = 1 << 20;
@@ -28,13 +29,13 @@ const OOB_TREES: usize = 100;
 /// Number of parts into which withheld samples are split, so that each is scored with weights found on the others.
 const PARTS: usize = 4;
 
-/// The splits into training and withheld samples.
+/// Splits of the samples into training and withheld ones: those of folds, or a single one.
 #[derive(Debug, Clone)]
-pub(crate) struct Folds {
+pub(crate) struct Splits {
     splits: Vec<Split>,
 }
 
-impl Folds {
+impl Splits {
     /// `k` folds, each withheld once.
     pub(crate) fn new(data: &Dataset, k: usize, seed: Seed) -> Result<Self, SplitError> {
         let splits = Split::folds(data, &Withheld::Stratified, k, seed)?;
@@ -47,7 +48,7 @@ impl Folds {
         Ok(Self { splits })
     }
 
-    /// The number of samples fitted, summed over folds, divided by the number of samples.
+    /// The number of samples fitted, summed over the splits, divided by the number of samples.
     pub(crate) fn cost(&self) -> f64 {
         let fitted = self.splits.iter().map(|split| split.train.len());
         let all = |split: &Split| split.train.len() + split.test.len();
@@ -72,6 +73,10 @@ struct Tried {
     score: f64,
     /// The score on each part.
     scores_of_parts: Vec<f64>,
+    /// Wall-clock seconds in which the withheld samples were predicted, which is done again for scores that are not kept,
+    /// and in which the predictions were scored.
+    predicting: f64,
+    scoring: f64,
 }
 
 impl Tried {
@@ -83,6 +88,8 @@ impl Tried {
             whole,
             score: f64::NAN,
             scores_of_parts: Vec::new(),
+            predicting: 0.0,
+            scoring: 0.0,
         }
     }
 }
@@ -111,8 +118,7 @@ pub(crate) struct Pool<'a> {
 
 impl<'a> Pool<'a> {
     /// Creates a pool for methods that are fitted with some samples withheld.
-    pub(crate) fn new(data: &'a Dataset, folds: Folds) -> Self {
-        let splits = folds.splits;
+    pub(crate) fn new(data: &'a Dataset, Splits { splits }: Splits) -> Self {
         let parts = match splits.as_slice() {
             [only] => parts_of(&only.test, data),
             folds => {
@@ -145,7 +151,7 @@ impl<'a> Pool<'a> {
         for model in models {
             pool.assess(Tried {
                 models: vec![model.clone()],
-                ..Tried::of(Some(model.clone()))
+                ..Tried::of(None)
             })?;
         }
         Ok(pool)
@@ -336,13 +342,16 @@ impl<'a> Pool<'a> {
         let bytes = dense_bytes(self.n_scored(), self.data.n_outputs());
         let keeps = tried.kept.is_none() && self.kept_bytes.saturating_add(bytes) <= KEPT;
         let mut kept: Vec<Vec<Array2<f32>>> = self.parts.iter().map(|_| Vec::new()).collect();
-        let (mut scoring, mut by_part) = (self.scoring(), self.scoring_by_part());
+        let mut by_part = self.scoring_by_part().with_whole();
         for block in self.blocks() {
             let x = self.features(&block);
+            let start = Instant::now();
             let scores = self.scores(&tried, &block, x.view())?;
+            let predicted = Instant::now();
+            tried.predicting += (predicted - start).as_secs_f64();
             let truth = self.truth(&block);
-            scoring.add(truth.view(), scores.view())?;
             by_part.add(block.part, truth.view(), scores.view())?;
+            tried.scoring += predicted.elapsed().as_secs_f64();
             if keeps {
                 kept[block.part].push(scores);
             }
@@ -357,7 +366,7 @@ impl<'a> Pool<'a> {
         if tried.kept.is_some() {
             self.kept_bytes += bytes;
         }
-        (tried.score, tried.scores_of_parts) = (scoring.value()?, by_part.values()?);
+        (tried.scores_of_parts, tried.score) = by_part.finish()?;
         let score = tried.score;
         self.tried.push(tried);
         Ok(score)
@@ -383,6 +392,31 @@ impl<'a> Pool<'a> {
     /// model of all samples.
     pub(crate) fn of_folds(&self, candidate: usize) -> &[Model] {
         &self.tried[candidate].models
+    }
+
+    /// The expected wall-clock seconds of choosing among the candidates: they are predicted for inner products and for the
+    /// scores of the combinations that are chosen on all parts and without each of them.
+    pub(crate) fn seconds_to_choose(&self) -> f64 {
+        match self.tried.len() {
+            ..2 => 0.0,
+            _ => 2.0 * self.seconds_to_predict() + (1 + self.parts.len()) as f64 * self.seconds_to_score(),
+        }
+    }
+
+    /// The expected wall-clock seconds of [judging](Self::judge) a choice: the combination is scored, and its thresholds are
+    /// found in about the same time.
+    pub(crate) fn seconds_to_judge(&self) -> f64 {
+        self.seconds_to_predict() + 2.0 * self.seconds_to_score()
+    }
+
+    /// The expected seconds of one pass over the predictions of all candidates.
+    fn seconds_to_predict(&self) -> f64 {
+        let again = self.tried.iter().filter(|tried| tried.kept.is_none());
+        again.map(|tried| tried.predicting).sum()
+    }
+
+    fn seconds_to_score(&self) -> f64 {
+        self.tried.iter().map(|tried| tried.scoring).fold(0.0, f64::max)
     }
 
     /// The individual score of a candidate on the withheld samples.
@@ -427,13 +461,15 @@ impl<'a> Pool<'a> {
         Ok(self.fold_limits[fold].apply(scores))
     }
 
-    /// Calls `f(part, scores of each candidate, truth)` for the withheld samples, block by block.
+    /// Calls `f(part, scores of each candidate, truth)` for the withheld samples of the parts for which `parts` returns
+    /// true, block by block. Nothing is predicted for others.
     pub(super) fn for_each_block(
         &self,
         candidates: &[usize],
+        parts: impl Fn(usize) -> bool,
         mut f: impl FnMut(usize, Vec<Array2<f32>>, Matrix) -> Result<(), ModelError>,
     ) -> Result<(), ModelError> {
-        for block in self.blocks() {
+        for block in self.blocks().filter(|block| parts(block.part)) {
             let x = self.features(&block);
             let scores = candidates
                 .iter()

@@ -44,10 +44,8 @@ impl Pool<'_> {
     fn losses(&self, candidates: &[usize], parts: &[usize], counts: &[f64]) -> Result<Vec<f64>, ModelError> {
         let total = 1.0 + counts.iter().sum::<f64>();
         let mut losses = vec![0.0; candidates.len()];
-        self.for_each_block(candidates, |part, scores, truth| {
-            if !parts.contains(&part) {
-                return Ok(());
-            }
+        let is_wanted = |part: usize| parts.contains(&part);
+        self.for_each_block(candidates, is_wanted, |_, scores, truth| {
             let truth = truth.view().to_dense(usize::MAX).expect("a block is small");
             let mut chosen = Array2::<f64>::zeros(truth.dim());
             for (scores, &count) in scores.iter().zip(counts) {

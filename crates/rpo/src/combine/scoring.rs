@@ -44,10 +44,8 @@ impl Scoring {
             Self::Lrap { sum, n } => {
                 let truth = LabelSets::new(truth, MissingTruth::Skip)?;
                 let mean = ranking(&truth, scores, Ranking::Lrap(EmptySamples::Skip))?;
-                if mean.n_used > 0 {
-                    *sum += mean.value * mean.n_used as f64;
-                    *n += mean.n_used;
-                }
+                *sum += mean.sum();
+                *n += mean.n_used;
             }
             Self::Whole { blocks, .. } => {
                 let truth = truth.to_dense(usize::MAX).expect("a block is small");
@@ -57,10 +55,22 @@ impl Scoring {
         Ok(())
     }
 
+    /// Adds what was added to another one.
+    fn take_in(&mut self, other: Self) {
+        match (self, other) {
+            (Self::Lrap { sum, n }, Self::Lrap { sum: more, n: others }) => {
+                *sum += more;
+                *n += others;
+            }
+            (Self::Whole { blocks, .. }, Self::Whole { blocks: more, .. }) => blocks.extend(more),
+            _ => unreachable!("the parts of a set have one metric"),
+        }
+    }
+
     /// The score; NaN if undefined.
-    pub(super) fn value(self) -> Result<f64, ModelError> {
+    pub(super) fn value(&self) -> Result<f64, ModelError> {
         match self {
-            Self::Lrap { sum, n } => Ok(sum / n as f64),
+            Self::Lrap { sum, n } => Ok(sum / *n as f64),
             Self::Whole {
                 metric,
                 kinds,
@@ -78,13 +88,13 @@ impl Scoring {
                     concatenate(Axis(0), views).expect("blocks have a column for each output")
                 };
                 let (truth, scores) = (join(&truth), join(&scores));
-                kinds.score(metric, (&truth).into(), scores.view(), &levels)
+                kinds.score(*metric, (&truth).into(), scores.view(), levels)
             }
         }
     }
 }
 
-/// Accumulates the score on each part, whose blocks follow each other.
+/// Accumulates the score on each part, whose blocks follow each other, and that on all of them if it is requested.
 pub(super) struct ScoringByPart {
     blank: Scoring,
     part: usize,
@@ -92,6 +102,7 @@ pub(super) struct ScoringByPart {
     scoring: Scoring,
     /// Of the parts before it.
     values: Vec<f64>,
+    whole: Option<Scoring>,
 }
 
 impl ScoringByPart {
@@ -101,7 +112,14 @@ impl ScoringByPart {
             blank,
             part: 0,
             values: Vec::new(),
+            whole: None,
         }
+    }
+
+    /// Also for the score on all parts.
+    pub(super) fn with_whole(mut self) -> Self {
+        self.whole = Some(self.blank.clone());
+        self
     }
 
     pub(super) fn add(
@@ -111,16 +129,25 @@ impl ScoringByPart {
         scores: ArrayView2<'_, f32>,
     ) -> Result<(), ModelError> {
         while self.part < part {
-            let finished = mem::replace(&mut self.scoring, self.blank.clone());
-            self.values.push(finished.value()?);
-            self.part += 1;
+            self.finish_part()?;
         }
         self.scoring.add(truth, scores)
     }
 
-    /// The scores; NaN where undefined.
-    pub(super) fn values(mut self) -> Result<Vec<f64>, ModelError> {
-        self.values.push(self.scoring.value()?);
-        Ok(self.values)
+    fn finish_part(&mut self) -> Result<(), ModelError> {
+        let finished = mem::replace(&mut self.scoring, self.blank.clone());
+        self.values.push(finished.value()?);
+        self.part += 1;
+        if let Some(whole) = &mut self.whole {
+            whole.take_in(finished);
+        }
+        Ok(())
+    }
+
+    /// The scores on the parts and, if it is requested, on all of them; NaN where undefined.
+    pub(super) fn finish(mut self) -> Result<(Vec<f64>, f64), ModelError> {
+        self.finish_part()?;
+        let whole = self.whole.map_or(Ok(f64::NAN), |whole| whole.value())?;
+        Ok((self.values, whole))
     }
 }

@@ -271,7 +271,7 @@ fn for_each_fold(
     Ok(())
 }
 
-/// Fits to the training samples of a split. Errors name samples of the whole data.
+/// Fits to the training samples of a split.
 pub(crate) fn fit_without_test(
     estimator: &dyn Estimator,
     data: &Dataset,
@@ -279,7 +279,6 @@ pub(crate) fn fit_without_test(
     context: &FitContext<'_>,
 ) -> Result<Model, ModelError> {
     Model::fit_with(estimator, &data.select_samples(&split.train)?, context)
-        .map_err(|e| e.in_selection(&split.train))
 }
 
 #[cfg(test)]

@@ -191,27 +191,20 @@ impl Model {
 
     /// Refuses outputs that are labels beside numbers and have other values than 0 and 1.
     fn check_labels_of(&self, kinds: &OutputKinds, truth: MatrixView<'_>) -> Result<(), ModelError> {
-        let mut wrong = None;
-        for row in 0..truth.n_rows() {
-            truth.for_each_in_row(row, |j, value| {
-                let is_label = kinds.labels().binary_search(&(j as usize)).is_ok();
-                if is_label && !value.is_nan() && value != 0.0 && value != 1.0 {
-                    wrong.get_or_insert((row, j, value));
-                }
-            });
-        }
-        match wrong {
+        let labels = kinds.labels();
+        let is_wrong = |j: usize, value: f32| {
+            value != 0.0 && value != 1.0 && !value.is_nan() && labels.binary_search(&j).is_ok()
+        };
+        match truth.find(is_wrong) {
             None => Ok(()),
-            Some((row, j, value)) => Err(ModelError::NotALabel {
-                name: self
-                    .schema()
-                    .output_names
-                    .get(j as usize)
-                    .unwrap_or_default()
-                    .into_owned(),
-                row,
-                value,
-            }),
+            Some((row, j, value)) => {
+                let name = self.schema().output_names.get(j).unwrap_or_default();
+                Err(ModelError::NotALabel {
+                    name: name.into_owned(),
+                    row,
+                    value,
+                })
+            }
         }
     }
 
@@ -286,7 +279,7 @@ impl Work<'_> {
             || metrics
                 .iter()
                 .any(|m| !matches!(m.needs(), PredictionForm::TopK(_)));
-        let bytes = dense_bytes(x.reborrow().n_rows(), self.model.n_outputs());
+        let bytes = dense_bytes(x.n_rows(), self.model.n_outputs());
         if needs_dense && bytes > self.memory_limit {
             return self.evaluate_in_blocks(x, metrics, bytes);
         }
@@ -414,17 +407,13 @@ impl SampleSums {
         scores: ndarray::ArrayView2<'_, f32>,
     ) -> Result<(), MetricError> {
         let precision = ranking(truth, scores, Ranking::Lrap(EmptySamples::Skip))?;
-        if precision.n_used > 0 {
-            self.lrap += precision.value * precision.n_used as f64;
-            self.labelled += precision.n_used;
-        }
+        self.lrap += precision.sum();
+        self.labelled += precision.n_used;
         let coverage = ranking(truth, scores, Ranking::Coverage)?;
-        if coverage.n_used > 0 {
-            let observed = coverage.n_used as f64;
-            self.coverage += coverage.value * observed;
-            self.ranking_loss += ranking(truth, scores, Ranking::Loss)?.value * observed;
-            self.observed += coverage.n_used;
-        }
+        self.coverage += coverage.sum();
+        self.observed += coverage.n_used;
+        // Of the same samples as the coverage.
+        self.ranking_loss += ranking(truth, scores, Ranking::Loss)?.sum();
         Ok(())
     }
 

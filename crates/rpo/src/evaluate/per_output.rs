@@ -6,8 +6,8 @@ use ndarray::{ArrayView2, Axis};
 use rpo_core::{MatrixView, Predictor};
 use rpo_data::{Dataset, Task};
 use rpo_metrics::{
-    Confusion, Curve, LabelSets, MetricError, MissingTruth, OutputMetric, ProbabilityErrors, RegressionSums,
-    SetComparison, SetMetric, ZeroDivision, area_per_label,
+    Confusion, Curve, IntervalSums, LabelSets, MetricError, MissingTruth, OutputMetric, ProbabilityErrors,
+    RegressionSums, SetComparison, SetMetric, ZeroDivision, area_per_label,
 };
 
 /// Scores of each output: names and values of the measures.
@@ -15,9 +15,10 @@ use rpo_metrics::{
 /// For labels: `support` (number of samples that have the label), `precision`, `recall`, `f1`, `mcc`, `g-mean` and
 /// `balanced-accuracy` of the predicted labels, `auc`, `average-precision`, `log-loss`, `brier`, `ece` (NaN if scores
 /// are not probabilities), and `threshold` (NaN if the model decides by expected F1). For numbers: `r2`, `mae`, `rmse`;
-/// for quantiles also `pinball`, and `coverage`, the fraction of values that are at most the quantile; beside labels
-/// these are NaN for labels, and those of labels for numbers. NaN if undefined, as all but `support` are for a label
-/// without an observed value.
+/// for quantiles also `pinball`, and `coverage`, the fraction of values that are at most the quantile, and for other
+/// models with prediction intervals their `interval-coverage` and `interval-width`; beside labels these are NaN for
+/// labels, and those of labels for numbers. NaN if undefined, as all but `support` are for a label without an observed
+/// value.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct OutputScores {
@@ -79,6 +80,10 @@ impl Model {
             Task::Regression => {
                 let (mut names, mut columns) = self.of_numbers(truth.reborrow(), scores.view())?;
                 let labels = self.labels();
+                if self.intervals().is_some() && self.quantile_levels().is_empty() {
+                    names.extend(OF_INTERVALS);
+                    columns.extend(self.of_intervals(truth.reborrow(), scores.view(), &labels)?);
+                }
                 if !labels.is_empty() {
                     for column in &mut columns {
                         labels.iter().for_each(|&label| column[label] = f64::NAN);
@@ -96,6 +101,9 @@ impl Model {
         })
     }
 }
+
+/// Measures of the interval of a number.
+const OF_INTERVALS: [&str; 2] = ["interval-coverage", "interval-width"];
 
 /// Measures of a label.
 const OF_LABELS: [&str; 13] = [
@@ -205,14 +213,29 @@ impl Model {
         let threshold = |&label: &usize| thresholds.map_or(self.default_threshold(), |found| found[label]);
         let thresholds = labels.iter().map(threshold).collect();
         let columns = of_labels((&truth).into(), scores.view(), (&decided).into(), thresholds)?;
-        let of_all = |values: Vec<f64>| {
-            let mut of_all = vec![f64::NAN; self.n_outputs()];
-            labels
-                .iter()
-                .zip(values)
-                .for_each(|(&label, value)| of_all[label] = value);
-            of_all
-        };
-        Ok(columns.into_iter().map(of_all).collect())
+        let columns = columns.into_iter();
+        Ok(columns.map(|values| self.among_all(labels, values)).collect())
+    }
+
+    /// The measures of the intervals of numbers; labels have NaN.
+    fn of_intervals(
+        &self,
+        truth: MatrixView<'_>,
+        scores: ArrayView2<'_, f32>,
+        labels: &[usize],
+    ) -> Result<[Vec<f64>; OF_INTERVALS.len()], ModelError> {
+        let is_number = |output: &usize| labels.binary_search(output).is_err();
+        let numbers: Vec<usize> = (0..self.n_outputs()).filter(is_number).collect();
+        let (truth, bounds) = (dense_columns(truth, &numbers), self.bounds(scores)?);
+        let sums = IntervalSums::new((&truth).into(), bounds.view(), MissingTruth::Skip)?;
+        Ok([sums.coverage(), sums.width()].map(|values| self.among_all(&numbers, values)))
+    }
+
+    /// Values of some outputs, with NaN for the others.
+    fn among_all(&self, outputs: &[usize], values: Vec<f64>) -> Vec<f64> {
+        let mut all = vec![f64::NAN; self.n_outputs()];
+        let pairs = outputs.iter().zip(values);
+        pairs.for_each(|(&output, value)| all[output] = value);
+        all
     }
 }

@@ -84,7 +84,7 @@ impl Model {
         Domain::Count.check("repeats", options.repeats)?;
         self.with_work(data, &[metric], options.evaluate, |work, x| {
             let evaluate = |x: MatrixView<'_>| Ok::<f64, ModelError>(work.evaluate(x, &[metric])?.values[0]);
-            let (n, usual) = (x.reborrow().n_rows(), evaluate(x.reborrow())?);
+            let (n, usual) = (x.n_rows(), evaluate(x.reborrow())?);
             let varying = varying(x.reborrow());
             let seed = Seed::new(options.seed).purpose("permutation importance");
             let of_column = |(index, (features, name)): (usize, (Range<usize>, String))| {
@@ -95,7 +95,11 @@ impl Model {
                 let worse = |repeat: u64| {
                     if !varies {
                         // No shuffle changes anything; an undefined score stays undefined.
-                        return Ok(if usual.is_nan() { usual } else { 0.0 });
+                        return Ok(if usual.is_finite() { 0.0 } else { f64::NAN });
+                    }
+                    if usual.is_infinite() {
+                        // Nothing is worse, and no difference is known.
+                        return Ok(f64::NAN);
                     }
                     let order = shuffled(n, seed.child(index as u64).child(repeat));
                     let changed = with_order(x.reborrow(), &features, &order);
@@ -123,7 +127,7 @@ impl Model {
 
 /// Returns for each feature whether some samples have different values.
 fn varying(x: MatrixView<'_>) -> Vec<bool> {
-    let (n, p) = (x.reborrow().n_rows(), x.reborrow().n_cols());
+    let (n, p) = (x.n_rows(), x.n_cols());
     let (mut counts, mut first, mut differ) = (vec![0; p], vec![0.0_f32; p], vec![false; p]);
     for row in 0..n {
         x.for_each_in_row(row, |feature, value| {

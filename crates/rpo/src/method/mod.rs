@@ -94,8 +94,7 @@ impl Method {
                 .and_then(serde_json::Number::from_f64)
                 .map(Value::Number),
         };
-        let none = (text == "none").then_some(Value::Null);
-        let readings = scalar.into_iter().chain([Value::from(text)]).chain(none);
+        let readings = scalar.into_iter().chain([Value::from(text)]);
         let mut results = readings.map(|value| self.clone().with_value(name, &value));
         // Report the error of the most likely reading.
         let first = results.next().unwrap_or_else(|| Ok(self.clone()));
@@ -125,10 +124,16 @@ impl Method {
         self.given.insert(name.clone(), value.clone());
         self.entry.defaults(&self.given, None)?;
         // The other values were read before, so a failure is due to this one.
-        match self.read(None) {
-            Ok(_) => Ok(self),
-            Err(problem) => Err(self.refused(name, shown(value), problem.to_string())),
+        let Err(problem) = self.read(None) else {
+            return Ok(self);
+        };
+        if value == "none" {
+            let without = self.clone().with_value(&name, &Value::Null);
+            if without.is_ok() {
+                return without;
+            }
         }
+        Err(self.refused(name, shown(value), problem.to_string()))
     }
 
     /// The error for a value of a parameter that cannot be read.
@@ -174,6 +179,11 @@ impl Method {
     /// The value that was set for a parameter, if any.
     pub fn given(&self, name: &str) -> Option<&Value> {
         self.given.get(&name.replace('-', "_"))
+    }
+
+    /// Returns true if a parameter is given and switches something on: its value is neither null nor false.
+    pub fn is_set(&self, name: &str) -> bool {
+        self.given(name).is_some_and(is_on)
     }
 
     /// Returns the method with another seed.
@@ -252,9 +262,8 @@ impl Method {
     /// Returns true if features keep their scale because a preset is given. Presets follow their papers, even for
     /// methods that may standardize features by default.
     fn keeps_scale(&self) -> bool {
-        let has_preset = self.given("preset").is_some_and(|preset| !preset.is_null());
         let may_change = self.entry.standardized_by() != StandardizedBy::Request;
-        may_change && has_preset && self.given("standardize").is_none()
+        may_change && self.is_set("preset") && self.given("standardize").is_none()
     }
 
     fn own_defaults(&self, task: Option<Task>) -> Map<String, Value> {
@@ -500,12 +509,11 @@ impl Method {
     /// # Errors
     /// [`ModelError::NoIntervals`].
     pub fn check_metrics<S: Score>(&self, metrics: &[S]) -> Result<(), ModelError> {
-        let has_intervals = self.given("intervals").is_some_and(|level| !level.is_null());
         match metrics
             .iter()
             .any(|metric| metric.needs() == rpo_metrics::PredictionForm::Intervals)
         {
-            true if !has_intervals => Err(ModelError::NoIntervals),
+            true if !self.is_set("intervals") => Err(ModelError::NoIntervals),
             _ => Ok(()),
         }
     }
@@ -518,13 +526,10 @@ impl Method {
     pub fn check_data(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
         // Compare with the defaults, as the record of a model includes them too; that of a model of numbers has no
         // thresholds, whatever the default.
-        let is_set = |name: &str| {
+        let is_changed = |name: &str| {
             let mut infos = self.entry.parameters().iter();
             let default = infos.find(|info| info.name == name).map(|info| &info.default);
-            let is_none = |given: &Value| given.is_null() || given == "none";
-            let is_default = |given: &Value| name != "thresholds" && Some(given) == default;
-            self.given(name)
-                .is_some_and(|given| !is_none(given) && !is_default(given))
+            self.is_set(name) && (name == "thresholds" || self.given(name) != default)
         };
         let refused = match data.task() {
             Task::MultiLabel => [("intervals", "numbers", "the outputs are labels")].as_slice(),
@@ -536,7 +541,7 @@ impl Method {
                 ("thresholds", "labels", "the outputs are numbers"),
             ],
         };
-        if let Some(&(parameter, kind, outputs)) = refused.iter().find(|(name, ..)| is_set(name)) {
+        if let Some(&(parameter, kind, outputs)) = refused.iter().find(|(name, ..)| is_changed(name)) {
             let problem = DataProblem::Parameter {
                 parameter,
                 kind,

@@ -14,7 +14,7 @@ pub struct ParameterInfo {
     pub default: Value,
     /// The default if the outputs are labels, if different.
     pub label_default: Option<&'static str>,
-    /// The allowed values, if they are a list of names.
+    /// The allowed values, if they are a list of names; `none` stands for null.
     pub choices: Vec<String>,
     /// The range of a number, such as "at least 1"; empty if unlimited.
     pub range: String,
@@ -63,12 +63,17 @@ pub(super) fn describe(schema: &Value, name: &str, default: &Value) -> Parameter
                 .as_array()
                 .is_some_and(|kinds| kinds.iter().any(|k| k == "boolean"))
     };
+    let mut choices = choices(property);
+    // Elsewhere, null is what the documentation says of the default.
+    if !choices.is_empty() && accepts_null(property) && help.contains("none") {
+        choices.push("none".to_owned());
+    }
     ParameterInfo {
         name: name.to_owned(),
         help,
         default: default.clone(),
         label_default: None,
-        choices: choices(property),
+        choices,
         range: range(property),
         is_switch: is_boolean(&property["type"]),
         is_common: false,
@@ -88,6 +93,13 @@ fn choices(property: &Value) -> Vec<String> {
         several.chain(nested).chain([&variant["const"]])
     }));
     names.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// Returns true if a property may be null.
+fn accepts_null(property: &Value) -> bool {
+    let mut variants = property["anyOf"].as_array().into_iter().flatten();
+    let mut names = property["enum"].as_array().into_iter().flatten();
+    variants.any(|variant| variant["type"] == "null") || names.any(Value::is_null)
 }
 
 /// The bounds in a property's schema.

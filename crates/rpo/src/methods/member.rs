@@ -21,10 +21,8 @@ pub(super) fn parse_member(parameter: &'static str, text: &str) -> Result<Method
         let expected = "methods other than ensembles";
         return Err(ParameterError::out_of_range(parameter, text, expected).into());
     }
-    let decides = |name: &&str| {
-        let given = method.given(name);
-        given.is_some_and(|value| !value.is_null() && value != "threshold")
-    };
+    // That thresholds decide is the default.
+    let decides = |name: &&str| method.is_set(name) && method.given(name) != Some(&"threshold".into());
     if ["decide", "thresholds", "intervals"].iter().any(decides) {
         let reason = "sets `thresholds`, `decide` or `intervals`, which the ensemble would ignore: set them for the ensemble instead";
         return Err(ParameterError::conflict(parameter, text, reason).into());

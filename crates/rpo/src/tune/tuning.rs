@@ -5,7 +5,7 @@ use super::{
     Setting, Space, SpaceError, Trial,
 };
 use crate::evaluate::EvaluateOptions;
-use crate::method::{Estimator, FitContext, Method, MethodError, is_on};
+use crate::method::{Estimator, FitContext, Method, MethodError};
 use crate::{Model, ModelError};
 use rpo_core::{ParameterError, Seed};
 use rpo_data::Dataset;
@@ -457,5 +457,5 @@ fn step_choice(method: &Method) -> Option<(&'static str, String)> {
 
 /// Returns the value of a parameter that is given and not off.
 fn set_value<'a>(method: &'a Method, name: &str) -> Option<&'a Value> {
-    method.given(name).filter(|value| is_on(value))
+    method.given(name).filter(|_| method.is_set(name))
 }

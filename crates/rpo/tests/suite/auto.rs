@@ -291,6 +291,32 @@ fn a_short_time_is_enough_for_the_first_configuration() {
     );
 }
 
+/// The configuration that its cost says to be the cheapest may take longer than all others.
+#[test]
+fn the_first_configuration_does_not_take_the_time_of_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("portfolio.json");
+    let list = serde_json::json!([
+        {"method": "random-forest --trees 3", "cost": 1.0},
+        {"method": "gbmort --iterations 30000", "cost": 0.9},
+    ]);
+    std::fs::write(
+        &path,
+        serde_json::json!({"labels": list, "numbers": list}).to_string(),
+    )
+    .unwrap();
+    let params = AutoParams {
+        portfolio: Some(path.to_str().unwrap().to_owned()),
+        time: Some(3.0),
+        ..AutoParams::default()
+    };
+    let candidates = selection(&Model::fit(&params, &texts(120)).unwrap()).candidates;
+    assert!(candidates[0].method.starts_with("gbmort"));
+    let reason = candidates[0].skipped.as_deref();
+    assert_eq!(reason, Some("took longer than the time that it was given"));
+    assert_eq!(candidates[1].weight, Some(1.0));
+}
+
 /// If no time is left for a last fit, a member consists of the models of its folds, in the file too.
 #[test]
 fn members_that_no_time_is_left_for_are_the_models_of_their_folds() {

@@ -42,6 +42,14 @@ fn intervals_cover_new_samples_as_often_as_they_say() {
             let values = model.evaluate(&test, &COVERAGE).unwrap();
             assert!((values[0] - level).abs() < 0.06, "{method} {level}: {values:?}");
             assert!(values[1] > 1.0, "{method} {level}: {values:?}");
+            if model.quantile_levels().is_empty() {
+                let each = model.evaluate_outputs(&test).unwrap();
+                assert_eq!(each.measures[3..], ["interval-coverage", "interval-width"]);
+                for (k, mean) in (3..).zip(values) {
+                    let of_both: f64 = each.values.iter().map(|row| row[k]).sum();
+                    assert!((of_both / 2.0 - mean).abs() < 1e-9, "{method}: {each:?}");
+                }
+            }
         }
     }
 }

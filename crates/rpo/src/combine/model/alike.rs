@@ -1,7 +1,8 @@
 //! Which models can be combined: those fitted to the same data.
 
-use crate::{Model, ModelError, TrainingSummary};
+use crate::{Model, ModelError, Schema, TrainingSummary};
 use rpo_core::{ParameterError, Predictor};
+use std::borrow::Cow;
 
 /// Returns the training summary of some models. All must have the number of samples, the distribution of outputs, the
 /// columns and the quantiles of the first; the order of samples and their weights may differ.
@@ -36,10 +37,23 @@ pub(super) fn check_columns(first: &Model, member: usize, model: &Model) -> Resu
             return Err(different(member, in_place_of(what, own, other)));
         }
     }
-    match model.schema() == first.schema() {
-        true => Ok(()),
-        false => Err(different(member, "other columns or kinds of columns".to_owned())),
+    let (own, of_first) = (model.schema(), first.schema());
+    if own == of_first {
+        return Ok(());
     }
+    let is_reordered =
+        own.feature_names != of_first.feature_names && sorted_features(own) == sorted_features(of_first);
+    let difference = match is_reordered {
+        true => "the features in another order: fit all members to files with the columns in one order",
+        false => "other columns or kinds of columns",
+    };
+    Err(different(member, difference.to_owned()))
+}
+
+fn sorted_features(schema: &Schema) -> Vec<Cow<'_, str>> {
+    let mut names: Vec<_> = schema.feature_names.iter().collect();
+    names.sort_unstable();
+    names
 }
 
 fn in_place_of(what: &str, own: usize, other: usize) -> String {

@@ -1,7 +1,7 @@
 //! Tries configurations, chooses among them, and fits the chosen ones.
 
 use super::{AutoParams, Configuration, Portfolio};
-use crate::combine::{Candidate, Choice, Chooser, CombineRule, Folds, Pool, Selection, finite};
+use crate::combine::{Candidate, Choice, Chooser, CombineRule, Pool, Selection, Splits, finite};
 use crate::method::{Estimator, FitContext, Needs, parameters_of};
 use crate::{Model, ModelError, TrainingSummary};
 use rpo_core::{Domain, ParameterError, Seed};
@@ -18,19 +18,11 @@ const FOLDED: usize = 2000;
 const FOLDS: usize = 4;
 /// Withheld fraction of larger sets.
 const WITHHELD: f64 = 0.25;
-/// Fraction of the time for trials and the last fits; the rest is for weights and thresholds.
-const PART: f64 = 0.9;
 /// Largest number of samples for which a member is fitted to all of them with several seeds: with few samples,
 /// randomness is a large part of the error of a fit, and a fit takes little time.
 const FEW: usize = 500;
 /// Number of seeds for these last fits.
 const SEEDS: u64 = 3;
-/// A trial is stopped after this multiple of the time that it was expected to take ...
-const SLOW: f64 = 4.0;
-/// ... unless that is less than this fraction of the time that was left.
-const TRIAL: f64 = 1.0 / 3.0;
-/// Number of members, the most expensive ones, for whose last fits time is reserved.
-const REFITTED: usize = 5;
 
 impl AutoParams {
     fn portfolio(&self) -> Result<Portfolio, ModelError> {
@@ -102,27 +94,29 @@ impl Estimator for AutoParams {
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
         Estimator::check(self)?;
         let seed = Seed::new(self.seed).purpose("withheld samples");
-        let folds = match data.n_samples() {
+        let splits = match data.n_samples() {
             n_samples @ ..2 => return Err(SplitError::Empty { n_samples }.into()),
             n_samples if data.n_groups() < 2 => return Err(SplitError::OneGroup { n_samples }.into()),
-            n if n <= FOLDED => Folds::new(data, FOLDS.min(data.n_groups()), seed)?,
-            _ => Folds::withheld(data, WITHHELD, seed)?,
-        };
-        let mut search = Search {
-            data,
-            context,
-            start: Instant::now(),
-            limit: self.limit(data).map(|limit| PART * context.share_of(limit)),
-            cost_of_folds: folds.cost(),
-            pool: Pool::new(data, folds),
-            tried: Vec::new(),
-            reported: Vec::new(),
-            failure: None,
+            n if n <= FOLDED => Splits::new(data, FOLDS.min(data.n_groups()), seed)?,
+            _ => Splits::withheld(data, WITHHELD, seed)?,
         };
         let portfolio = self.portfolio()?;
         let most = self.configurations.unwrap_or(usize::MAX);
         let admitted = portfolio.of_task(data.task()).iter().filter(|c| c.admits(data));
         let admitted: Vec<&Configuration> = admitted.take(most).collect();
+        let mut search = Search {
+            data,
+            context,
+            start: Instant::now(),
+            limit: self.limit(data).map(|limit| context.share_of(limit)),
+            cost_of_folds: splits.cost(),
+            pool: Pool::new(data, splits),
+            tried: Vec::new(),
+            late: Vec::new(),
+            reported: Vec::new(),
+            n_admitted: admitted.len(),
+            failure: None,
+        };
         context
             .on_total
             .iter()
@@ -146,61 +140,55 @@ impl Estimator for AutoParams {
         for (configuration, seed) in postponed {
             match !observers.is_stopped() && search.may_end(configuration) {
                 true => search.visit(configuration, seed),
-                false => search.skip(configuration),
+                false => search.skip(configuration, seed),
             }
             observers.step();
         }
+        search.visit_in_any_case();
         search.finish(self)
     }
 }
 
 /// A candidate of the pool.
-struct Tried {
+pub(super) struct Tried {
     /// One estimator per last fit, each with its own seed; the first is the one that was tried.
-    estimators: Vec<Box<dyn Estimator>>,
+    pub(super) estimators: Vec<Box<dyn Estimator>>,
     /// Its index in the report.
     place: usize,
-    cost: f64,
-    seconds: f64,
+    pub(super) cost: f64,
+    pub(super) seconds: f64,
 }
 
-/// Estimates the seconds per unit of cost from the seconds and costs of trials: the median, or the smaller of two. An
-/// unusually slow trial does not predict the others, and a trial slower than expected is stopped while there is still
-/// time for the last fits.
-fn seconds_per_cost(trials: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
-    let mut ratios: Vec<f64> = trials.map(|(seconds, cost)| seconds / cost).collect();
-    ratios.sort_by(f64::total_cmp);
-    ratios.get(ratios.len().saturating_sub(1) / 2).copied()
+/// A configuration that there was no time for.
+struct Late<'a> {
+    configuration: &'a Configuration,
+    seed: u64,
+    /// Its index in the report.
+    place: usize,
 }
 
-/// Returns when a trial is stopped that begins now and is expected to take some seconds, if trials end at `last`.
-fn stopped_at(now: f64, last: f64, expected: f64) -> f64 {
-    last.min(now + (SLOW * expected).max(TRIAL * (last - now)))
-}
-
-struct Search<'a> {
+pub(super) struct Search<'a> {
     data: &'a Dataset,
     context: &'a FitContext<'a>,
-    start: Instant,
-    /// Time limit in seconds for trials and the last fits.
-    limit: Option<f64>,
+    pub(super) start: Instant,
+    /// Time limit in seconds.
+    pub(super) limit: Option<f64>,
     /// Time of fitting the samples of all folds, relative to a fit to all samples.
-    cost_of_folds: f64,
-    pool: Pool<'a>,
+    pub(super) cost_of_folds: f64,
+    pub(super) pool: Pool<'a>,
     /// In the order of candidates in the pool.
-    tried: Vec<Tried>,
+    pub(super) tried: Vec<Tried>,
+    late: Vec<Late<'a>>,
     reported: Vec<Candidate>,
+    /// Number of configurations that suit the data.
+    pub(super) n_admitted: usize,
     /// The first error of any configuration.
     failure: Option<ModelError>,
 }
 
-impl Search<'_> {
-    fn seconds(&self) -> f64 {
-        self.start.elapsed().as_secs_f64()
-    }
-
+impl<'a> Search<'a> {
     /// Configurations with their positions in the portfolio, in the order in which they are tried: if the time is limited,
-    /// the cheapest one is the first, so that it is tried in any case, and shows what the others take.
+    /// the cheapest one is the first, and shows what the others take.
     fn in_order<'c>(&self, admitted: &[&'c Configuration]) -> Vec<(usize, &'c Configuration)> {
         let mut order: Vec<(usize, &Configuration)> = admitted.iter().copied().enumerate().collect();
         let cheapest = order.iter().min_by(|(_, a), (_, b)| a.cost.total_cmp(&b.cost));
@@ -210,70 +198,39 @@ impl Search<'_> {
         order
     }
 
-    /// The expected seconds of the last fit of a candidate.
-    fn last_fit(&self, index: usize) -> f64 {
-        match self.pool.is_whole(index) {
-            true => 0.0,
-            false => {
-                let tried = &self.tried[index];
-                tried.estimators.len() as f64 * tried.seconds / self.cost_of_folds
+    /// Tries a configuration while there is time.
+    fn visit(&mut self, configuration: &'a Configuration, seed: u64) {
+        self.visit_until(configuration, seed, self.deadline(configuration));
+    }
+
+    /// Tries the cheapest configurations that there was no time for, whatever time they take, until there is a result.
+    fn visit_in_any_case(&mut self) {
+        let mut late = std::mem::take(&mut self.late);
+        late.sort_by(|a, b| a.configuration.cost.total_cmp(&b.configuration.cost));
+        for Late {
+            configuration,
+            seed,
+            place,
+        } in late
+        {
+            if !self.tried.is_empty() || self.context.observers().is_stopped() {
+                break;
             }
+            self.visit_until(configuration, seed, None);
+            // Its report takes the place of the earlier one.
+            self.reported.swap_remove(place);
+            self.tried.iter_mut().for_each(|tried| tried.place = place);
         }
     }
 
-    /// The expected seconds of the last fits of the candidates so far and of one more, if given.
-    fn last_fits(&self, further: Option<f64>) -> f64 {
-        let tried = (0..self.tried.len()).map(|index| self.last_fit(index));
-        let mut last: Vec<f64> = tried.chain(further).collect();
-        last.sort_by(|a, b| b.total_cmp(a));
-        last.iter().take(REFITTED).sum()
-    }
-
-    /// The expected seconds of a fit to all samples, once there was a trial.
-    fn expected(&self, configuration: &Configuration) -> Option<f64> {
-        let tried = self.tried.iter().map(|tried| (tried.seconds, tried.cost));
-        Some(configuration.cost * seconds_per_cost(tried)?)
-    }
-
-    /// The seconds since the start of the search at which trials end, so that there is time for the last fits; `None` for
-    /// no limit.
-    fn last(&self) -> Option<f64> {
-        Some(self.limit? - self.last_fits(None))
-    }
-
-    /// The seconds since the start of the search at which a trial that begins now is stopped: while there is still time
-    /// for the last fits, and for other trials if it takes far longer than expected. `None` for no limit, and for the
-    /// first trial, so that there is a result.
-    fn deadline(&self, configuration: &Configuration) -> Option<f64> {
-        let last = self.last()?;
-        let expected = self.expected(configuration)? * self.cost_of_folds;
-        Some(stopped_at(self.seconds(), last, expected))
-    }
-
-    /// Returns true if a trial of a configuration would end in time if it were much faster than expected.
-    fn may_end(&self, configuration: &Configuration) -> bool {
-        let (Some(last), Some(fit)) = (self.last(), self.expected(configuration)) else {
-            return true;
-        };
-        self.seconds() + fit * self.cost_of_folds / SLOW <= last
-    }
-
-    /// Returns true if a configuration is expected to leave enough time for the last fits.
-    fn is_affordable(&self, configuration: &Configuration) -> bool {
-        let (Some(limit), Some(fit)) = (self.limit, self.expected(configuration)) else {
-            return true;
-        };
-        self.seconds() + fit * self.cost_of_folds + self.last_fits(Some(fit)) <= limit
-    }
-
-    /// Tries a configuration.
-    fn visit(&mut self, configuration: &Configuration, seed: u64) {
+    /// Tries a configuration until a number of seconds since the start of the search, if there is one.
+    fn visit_until(&mut self, configuration: &'a Configuration, seed: u64, deadline: Option<f64>) {
         let mut report = Candidate {
             method: configuration.method.clone(),
             ..Candidate::default()
         };
         let start = Instant::now();
-        let outcome = self.attempt(configuration, seed, &mut report.method);
+        let outcome = self.attempt(configuration, seed, deadline, &mut report.method);
         let seconds = start.elapsed().as_secs_f64();
         report.seconds = self.limit.map(|_| seconds);
         match outcome {
@@ -298,6 +255,11 @@ impl Search<'_> {
             }
             Err(e) if e.is_stopped() => {
                 report.skipped = Some("took longer than the time that it was given".to_owned());
+                self.late.push(Late {
+                    configuration,
+                    seed,
+                    place: self.reported.len(),
+                });
             }
             Err(e) => {
                 report.skipped = Some(e.to_string());
@@ -308,10 +270,17 @@ impl Search<'_> {
     }
 
     /// Records a configuration that there is no time for.
-    fn skip(&mut self, configuration: &Configuration) {
+    fn skip(&mut self, configuration: &'a Configuration, seed: u64) {
         let reason = match self.context.observers().is_stopped() {
             true => "stopped by the user",
-            false => "would have taken longer than the time that was left",
+            false => {
+                self.late.push(Late {
+                    configuration,
+                    seed,
+                    place: self.reported.len(),
+                });
+                "would have taken longer than the time that was left"
+            }
         };
         self.report(Candidate {
             method: configuration.method.clone(),
@@ -333,6 +302,7 @@ impl Search<'_> {
         &mut self,
         configuration: &Configuration,
         seed: u64,
+        deadline: Option<f64>,
         text: &mut String,
     ) -> Result<(Vec<Box<dyn Estimator>>, f64), ModelError> {
         let method = configuration.for_data(self.data)?;
@@ -351,7 +321,7 @@ impl Search<'_> {
             .into_iter()
             .map(|seed| method.clone().with_seed(seed).estimator(self.data.task()));
         let estimators: Vec<_> = estimators.collect::<Result<_, _>>()?;
-        let (start, deadline) = (self.start, self.deadline(configuration));
+        let start = self.start;
         let stop = || {
             let is_late = || deadline.is_some_and(|deadline| start.elapsed().as_secs_f64() > deadline);
             self.context.observers().is_stopped() || is_late()
@@ -443,8 +413,8 @@ impl Search<'_> {
                 continue;
             }
             if self
-                .limit
-                .is_some_and(|limit| self.seconds() + self.last_fit(index) > limit)
+                .end(true)
+                .is_some_and(|end| self.seconds() + self.last_fit(index) > end)
                 && !self.pool.is_whole(index)
             {
                 models.insert(index, self.pool.of_folds(index).to_vec());
@@ -463,27 +433,5 @@ impl Search<'_> {
             }
         }
         left_out
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_slow_trial_leaves_time_for_others() {
-        assert_eq!(stopped_at(0.0, 90.0, 1.0), 30.0);
-        assert_eq!(stopped_at(0.0, 90.0, 10.0), 40.0);
-        assert_eq!(stopped_at(80.0, 90.0, 10.0), 90.0);
-        assert_eq!(stopped_at(95.0, 90.0, 1.0), 90.0);
-    }
-
-    #[test]
-    fn one_slow_trial_does_not_tell_what_others_take() {
-        let per_cost = |trials: &[(f64, f64)]| seconds_per_cost(trials.iter().copied());
-        assert_eq!(per_cost(&[]), None);
-        assert_eq!(per_cost(&[(2.0, 1.0)]), Some(2.0));
-        assert_eq!(per_cost(&[(2.0, 1.0), (5.0, 0.1)]), Some(2.0));
-        assert_eq!(per_cost(&[(2.0, 1.0), (5.0, 0.1), (1.5, 0.5)]), Some(3.0));
     }
 }

@@ -1,7 +1,7 @@
 //! Fits the members of an ensemble.
 
 use super::BlendParams;
-use crate::combine::{Chooser, CombineRule, Folds, Pool};
+use crate::combine::{Chooser, CombineRule, Pool, Splits};
 use crate::method::{DataProblem, Estimator, FitContext, Method, MethodError, Needs, parameters_of};
 use crate::methods::member::parse_member;
 use crate::{Model, ModelError, TrainingSummary};
@@ -142,7 +142,7 @@ impl Estimator for BlendParams {
             Model::combine_whole(members.collect::<Result<_, ModelError>>()?, data)?
         } else {
             let seed = Seed::new(self.seed).purpose("member weights");
-            let mut pool = Pool::new(data, Folds::withheld(data, self.withheld, seed)?);
+            let mut pool = Pool::new(data, Splits::withheld(data, self.withheld, seed)?);
             for estimator in &estimators {
                 pool.add(estimator.as_ref(), &quiet)?;
             }

@@ -146,8 +146,16 @@ fn model(boosted: Boosted, data: &Dataset, params: &BoostingParams) -> Result<Mo
     Model::of_levels(boosted, data, quantile_levels(params))
 }
 
-/// Refuses quantiles of classes, and of numbers beside labels, whose levels a model could not tell.
+/// Refuses quantiles of classes, and of numbers beside labels or other losses, whose levels a model could not tell.
 fn check_levels(params: &BoostingParams, data: &Dataset) -> Result<(), ParameterError> {
+    let of_quantiles = |kind: &LossKind| *kind == LossKind::Quantile;
+    if let Some(losses) = &params.output_losses
+        && losses.iter().any(of_quantiles)
+        && !losses.iter().all(of_quantiles)
+    {
+        let reason = "has quantiles beside other losses: train a model of the quantiles";
+        return Err(ParameterError::conflict("output_losses", losses, reason));
+    }
     let has_several = params.quantile.as_ref().is_some_and(|levels| levels.len() > 1);
     if (has_several || !quantile_levels(params).is_empty()) && data.has_declared_labels() {
         let reason = "predicts quantiles of numbers, but some targets are classes or labels: train a model of the numbers";
