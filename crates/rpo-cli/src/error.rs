@@ -69,7 +69,7 @@ pub enum CliError {
     #[error(transparent)]
     Generate(#[from] GenerateError),
     /// Work that was interrupted before it had a result.
-    #[error("interrupted before any setting was scored")]
+    #[error("interrupted before there was a result")]
     Interrupted,
     /// A server of lines that was interrupted, which may have left requests unread.
     #[error("interrupted")]
@@ -191,7 +191,14 @@ fn as_options(message: String) -> String {
         .into_iter()
         .flat_map(|entry| entry.parameters());
     let parameters = parameters.map(|info| (info.name.as_str(), info.is_switch));
-    let others = ["propensity_a", "propensity_b", "repetition", "folds", "hold_out"];
+    let others = [
+        "propensity_a",
+        "propensity_b",
+        "repetition",
+        "folds",
+        "hold_out",
+        "weights",
+    ];
     let others = others.map(|name| (name, false));
     parameters
         .chain(others)

@@ -7,6 +7,7 @@ mod doubts;
 mod error;
 mod files;
 mod interrupt;
+mod model_columns;
 mod options;
 mod output;
 mod predictions;

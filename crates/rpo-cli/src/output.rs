@@ -173,9 +173,25 @@ pub(crate) fn first_of(names: &[impl AsRef<str>]) -> Option<String> {
     Some(format!("{:?}{others}", first.as_ref()))
 }
 
-/// Notes that boosting kept no step.
+/// Notes that boosting kept no step, or that no tree has a split.
 fn note_constant(model: &Model) {
     let summary = model.predictor().summary();
+    let sizes = model.predictor().tree_sizes();
+    if !sizes.is_empty() && sizes.iter().all(|size| size.leaves == 1) {
+        let is_craftml = model
+            .parameters
+            .get("method")
+            .is_some_and(|method| method == "craftml");
+        let why = match is_craftml && model.predictor().n_outputs() == 1 {
+            true => {
+                "; craftml clusters samples by the directions of their outputs, and all positive numbers have the same"
+            }
+            false => "",
+        };
+        note(&format!(
+            "no tree has a split: the model predicts the same for all samples{why}"
+        ));
+    }
     if summary
         .iter()
         .any(|(name, value)| *name == "steps" && *value == 0)
@@ -226,6 +242,14 @@ impl Report {
         let width = self.entries.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
         let line = |(key, value): &(String, Value)| format!("{key:width$}  {}\n", shown(value));
         print(&self.entries.iter().map(line).collect::<String>())
+    }
+}
+
+/// Formats a number for a table: `none` if it is undefined, `inf` if it is infinite.
+pub(crate) fn figure(value: f64) -> String {
+    match value.is_nan() {
+        true => "none".to_owned(),
+        false => format!("{value:.4}"),
     }
 }
 

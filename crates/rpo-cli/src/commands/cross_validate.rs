@@ -7,10 +7,11 @@ use crate::error::CliError;
 use crate::files;
 use crate::interrupt;
 use crate::options::{FitOptions, WithheldOptions};
-use crate::output::{Output, note, print};
+use crate::output::{Output, figure, note, print};
 use crate::progress;
 use clap::Args;
 use rpo::core::Seed;
+use rpo::data::Task;
 use rpo::data::split::Withheld;
 use rpo::metrics::{Metric, Score};
 use rpo::{CrossValScores, CrossValidation, EvaluateOptions, Fold, Folds, cross_validate};
@@ -61,9 +62,7 @@ impl CrossValidate {
         csv_file::check(predictions)?;
         let (data, withheld) = self.withheld.load(&self.fit)?;
         note_copies(&data);
-        if matches!(withheld, Withheld::Latest(_))
-            && method.given("intervals").is_some_and(|level| !level.is_null())
-        {
+        if matches!(withheld, Withheld::Latest(_)) && method.is_set("intervals") {
             note(
                 "intervals are found on random samples of the training parts, not on the latest ones: where the outputs \
                  drift in time, they cover less than their level",
@@ -76,9 +75,9 @@ impl CrossValidate {
                 default_metrics(&Predicted {
                     first: estimator.default_metric(data.task(), n_outputs),
                     n_outputs,
-                    has_labels: data.has_declared_labels(),
+                    has_labels: data.task() == Task::MultiLabel || data.has_declared_labels(),
                     has_classes: !data.class_columns().is_empty(),
-                    has_intervals: method.given("intervals").is_some_and(|level| !level.is_null()),
+                    has_intervals: method.is_set("intervals"),
                     has_median: levels.contains(&0.5),
                 })
             }
@@ -126,9 +125,17 @@ impl CrossValidate {
                     "{metric} is undefined on {n} of {all} folds, which its mean and deviation leave out"
                 )),
             }
-            match result.folds.iter().filter(|fold| fold[j] == f64::INFINITY).count() {
+            match result
+                .folds
+                .iter()
+                .filter(|fold| fold[j] == f64::INFINITY)
+                .count()
+            {
                 0 => {}
-                n => note(&format!("{metric} is infinite on {n} of {} folds: {INFINITE}", result.folds.len())),
+                n => note(&format!(
+                    "{metric} is infinite on {n} of {} folds: {INFINITE}",
+                    result.folds.len()
+                )),
             }
         }
         let text = if self.json {
@@ -208,14 +215,10 @@ fn table(result: &CrossValidation) -> String {
         .unwrap_or(0)
         .max("metric".len());
     let mut text = format!("{:width$}    mean  deviation  folds\n", "metric");
-    let cell = |value: f64| match value.is_nan() {
-        true => "none".to_owned(),
-        false => format!("{value:.4}"),
-    };
     let summaries = result.means.iter().zip(&result.standard_deviations);
     for (j, (name, (&mean, &deviation))) in result.metrics.iter().zip(summaries).enumerate() {
-        let folds: Vec<String> = result.folds.iter().map(|fold| cell(fold[j])).collect();
-        let (mean, deviation, folds) = (cell(mean), cell(deviation), folds.join(" "));
+        let folds: Vec<String> = result.folds.iter().map(|fold| figure(fold[j])).collect();
+        let (mean, deviation, folds) = (figure(mean), figure(deviation), folds.join(" "));
         // Writing to a string does not fail.
         let _ = writeln!(text, "{name:width$}  {mean:6}     {deviation:6}  {folds}");
     }

@@ -1,6 +1,7 @@
 //! `rpo inspect`.
 
 use crate::error::CliError;
+use crate::model_columns::{features, features_in_words, targets, targets_in_words};
 use crate::output::{Report, print};
 use clap::Args;
 use rpo::combine::Ensemble;
@@ -10,7 +11,8 @@ use std::path::PathBuf;
 
 /// Show the contents of a model file.
 ///
-/// Task, sizes, training parameters, statistics of the trees and the most important features.
+/// Task, sizes, columns and targets, training parameters, statistics of the trees and the most important features. With
+/// --json all columns with their types and values, and all targets with their classes.
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
     /// The model.
@@ -58,6 +60,13 @@ impl Inspect {
             report.set("n_columns", pipeline.n_columns());
         }
         report.set("n_outputs", model.n_outputs());
+        if self.json {
+            report.set("features", features(&model));
+            report.set("targets", targets(&model));
+        } else {
+            report.set_known("columns", features_in_words(&model));
+            report.set("targets", targets_in_words(&model));
+        }
         if let Some(counts) = model.training().label_counts() {
             let cardinality = counts.iter().sum::<usize>() as f64 / model.training().n_samples.max(1) as f64;
             report.set("label_cardinality", cardinality);

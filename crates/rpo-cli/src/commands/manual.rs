@@ -4,6 +4,7 @@ use crate::error::CliError;
 use crate::output::{Output, print};
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
+use std::fs;
 use std::path::PathBuf;
 
 /// Print the completions of a shell.
@@ -24,7 +25,7 @@ impl Completions {
     }
 }
 
-/// Write the manual pages, rpo.1 and one for each command, to a folder.
+/// Write the manual pages, rpo.1 and one for each command, to a folder, which is made if there is none.
 #[derive(Debug, Args)]
 pub(crate) struct Manual {
     /// The folder, such as ~/.local/share/man/man1.
@@ -33,12 +34,10 @@ pub(crate) struct Manual {
 
 impl Manual {
     pub(crate) fn run(&self) -> Result<(), CliError> {
-        if !self.folder.is_dir() {
-            let folder = self.folder.display();
-            return Err(CliError::Usage(format!(
-                "FOLDER {folder}: there is no such folder"
-            )));
-        }
+        fs::create_dir_all(&self.folder).map_err(|e| CliError::NotWritten {
+            kind: e.kind(),
+            message: format!("FOLDER {}: {e}", self.folder.display()),
+        })?;
         let mut program = crate::Cli::command();
         program.build();
         self.write(&program, "rpo")?;

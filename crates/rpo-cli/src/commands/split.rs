@@ -139,6 +139,9 @@ impl SplitCommand {
             None => (data, Withheld::Random),
         };
         let split = Split::withholding(&data, &withheld, self.test_fraction, seed);
-        split.map_err(|source| self.data.problem(&source.to_string()))
+        split.map_err(|source| {
+            let problem = source.to_string().replace("`fraction`", "--test-fraction");
+            self.data.problem(&problem)
+        })
     }
 }

@@ -73,12 +73,12 @@ impl Train {
         if self.low_memory && estimator.streaming().is_none() {
             let of_the_whole = ["thresholds", "intervals"]
                 .into_iter()
-                .find(|name| method.given(name).is_some());
-            return Err(CliError::Usage(match of_the_whole {
-                Some(name) => {
+                .find(|name| method.is_set(name));
+            return Err(CliError::Usage(match (method.entry().name, of_the_whole) {
+                ("craftml", Some(name)) => {
                     format!("--low-memory saves trees as they grow; --{name} needs the whole model")
                 }
-                None => format!("--low-memory is for craftml, not for {}", method.entry().name),
+                (name, _) => format!("--low-memory is for craftml, not for {name}"),
             }));
         }
         if self.oob && !estimator.has_oob() {
@@ -100,6 +100,7 @@ impl Train {
 
         let clock = Stopwatch::start();
         let data = self.groups.load(&self.fit)?;
+        self.fit.data.note_not_in_model();
         let load_seconds = clock.wall_seconds();
 
         let clock = Stopwatch::start();
@@ -122,10 +123,8 @@ impl Train {
                 oob = Some(oob_score(&model, &data)?);
             }
             note_fitted(&model);
-            let asked = method
-                .given("thresholds")
-                .is_some_and(|rule| !rule.is_null() && rule != "none");
-            if asked && model.thresholds().is_none() && !data.single_labels().is_empty() {
+            if method.is_set("thresholds") && model.thresholds().is_none() && !data.single_labels().is_empty()
+            {
                 note(
                     "no thresholds were found, as the scores of the withheld samples take too much memory: labels are \
                      predicted from a score of 0.5 on",
@@ -243,10 +242,7 @@ impl Train {
 /// Notes that a part of a forest cannot be merged, if it gets its own thresholds or intervals.
 fn note_part(parameters: &Map<String, Value>, data: &Dataset) {
     let first = parameters.get("first_tree").and_then(Value::as_u64);
-    let is_set = |name: &str| {
-        let given = parameters.get(name);
-        given.is_some_and(|given| !given.is_null() && given != "none")
-    };
+    let is_set = |name: &str| parameters.get(name).is_some_and(|given| !given.is_null());
     if first.is_none_or(|first| first == 0) {
         return;
     }

@@ -71,6 +71,9 @@ fn of_format_to_write(error: &WriteError) -> Option<&'static str> {
 fn of_read(error: &ReadError) -> Option<&'static str> {
     Some(match &error.kind {
         ReadErrorKind::MissingTarget { .. } => "--missing-outputs allows missing outputs",
+        ReadErrorKind::UnknownTarget { columns, .. } if columns.len() == 1 && !error.has_rows => {
+            "--delimiter says which character separates the columns of CSV"
+        }
         ReadErrorKind::UnknownTarget { .. } => {
             "--targets, --labels, --label-list and --n-targets say where the outputs are"
         }
@@ -92,6 +95,12 @@ fn of_read(error: &ReadError) -> Option<&'static str> {
         ReadErrorKind::InvalidUtf8 { .. } => {
             "`iconv -f WINDOWS-1252 -t UTF-8` converts a file that a spreadsheet or an older program wrote; \
              other encodings have other names"
+        }
+        ReadErrorKind::NulByte => {
+            "`iconv -f UTF-16 -t UTF-8` converts text in UTF-16, such as the Unicode text of a spreadsheet"
+        }
+        ReadErrorKind::Compressed("zip") => {
+            "a spreadsheet (.xlsx, .ods) is such an archive, too: save it as CSV in UTF-8"
         }
         ReadErrorKind::IndexZero => {
             "--first-feature 0 reads files that count from 0; a file for a model counts as that of its training did"
@@ -132,7 +141,7 @@ fn of_format(option: &str) -> Option<&'static str> {
     Some(match option {
         "decimal_comma" => "--decimal-comma is for CSV files",
         "targets" => {
-            "--labels, --targets and --n-targets are for ARFF and CSV files; here each line names its labels"
+            "--labels, --targets and --n-targets are for ARFF, CSV, Parquet and Arrow files; here each line names its labels"
         }
         "label_list" => "--label-list is for CSV, Parquet and Arrow files",
         "types" => {
@@ -142,8 +151,8 @@ fn of_format(option: &str) -> Option<&'static str> {
             "--ignore is for columns of CSV, Parquet and Arrow files, and for attributes of ARFF files"
         }
         "id" => "--id is for columns of CSV, Parquet and Arrow files",
-        "missing_targets" => "--missing-outputs is for ARFF and CSV files",
-        "task" => "--task is for ARFF and CSV files",
+        "missing_targets" => "--missing-outputs is for ARFF, CSV, Parquet and Arrow files",
+        "task" => "--task is for ARFF, CSV, Parquet and Arrow files",
         "first_feature" => "--first-feature is for svmlight files",
         "delimiter" => "--delimiter is for CSV files",
         "missing_values" => "--missing-values is for CSV files",

@@ -270,3 +270,14 @@ impl Args for MethodOptions {
         Self::augment_args(command)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn common_options_are_parameters() {
+        let known = all_parameters();
+        assert!(COMMON.iter().all(|name| known.contains_key(name)));
+    }
+}

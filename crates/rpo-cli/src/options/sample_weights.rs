@@ -66,7 +66,7 @@ impl SampleWeightOptions {
             let nearest = did_you_mean(nearest.map(|name| format!("{name:?}")));
             let message = format!(
                 "--sample-weights: there is no feature {given:?}{nearest} and no file of that name; a column that \
-                 --targets, --id, --group, --time or --ignore name is no feature"
+                 --targets, --labels, --label-list, --id, --group, --time-column or --ignore name is no feature"
             );
             return Err(problem(name, message));
         }

@@ -322,9 +322,14 @@ fn inspection_tells_what_was_trained() {
     let nodes = number(&found, "nodes");
     assert_eq!(2.0 * number(&found, "leaves") - 3.0, nodes, "binary trees");
     assert_eq!(found["top_features"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        number(&found, "n_features"),
+        found["features"].as_array().unwrap().len() as f64
+    );
+    assert!(found["features"][0]["type"].is_string() && found["targets"][2]["name"].is_string());
     let text = folder.ok("inspect --model m.rpo");
     assert!(
-        text.contains("extra-trees") && text.contains("parameter max_depth"),
+        text.contains("extra-trees") && text.contains("parameter max_depth") && text.contains(" (number)"),
         "{text}"
     );
 }

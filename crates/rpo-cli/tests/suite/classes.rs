@@ -143,6 +143,16 @@ fn labels_and_classes_stand_beside_numbers_in_every_method() {
         "{}",
         run.stderr
     );
+    let run = folder.run(
+        "train --method gbmort --output-losses quantile,square --quantile 0.9 --data train.csv --id name --targets price,sold \
+         --task regression --ignore grade --model q.rpo",
+    );
+    let reason = "has quantiles beside other losses";
+    assert!(
+        run.code == Some(1) && run.stderr.contains(reason),
+        "{}",
+        run.stderr
+    );
     for levels in ["0.9", "0.1,0.9"] {
         let quantiles =
             format!("--method gbmort --loss quantile --quantile {levels} --data train.csv --id name");

@@ -205,7 +205,7 @@ fn a_search_that_is_interrupted_before_it_has_a_result_is_no_failure_of_settings
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(130), "{errors}");
         assert!(
-            errors.ends_with("error: interrupted before any setting was scored\n"),
+            errors.ends_with("error: interrupted before there was a result\n"),
             "{errors}"
         );
         assert!(!folder.files().contains(&"t.rpo".to_owned()));

@@ -354,11 +354,15 @@ fn what_was_not_given_is_not_named() {
 #[test]
 fn a_deviance_that_is_infinite_does_not_end_the_command() {
     let folder = Folder::new();
-    let text: String = (0..40_u32).map(|i| format!("{i},{}\n", 7 * i.saturating_sub(20))).collect();
+    let text: String = (0..40_u32)
+        .map(|i| format!("{i},{}\n", 7 * i.saturating_sub(20)))
+        .collect();
     folder.write("counts.csv", format!("x,count\n{text}"));
     folder.ok("train --data counts.csv --targets count --model m.rpo --method ridge");
     let evaluate = "--metrics r2,poisson-deviance";
-    let run = folder.run(&format!("evaluate --data counts.csv --model m.rpo {evaluate} --json"));
+    let run = folder.run(&format!(
+        "evaluate --data counts.csv --model m.rpo {evaluate} --json"
+    ));
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(run.stdout.contains("\"poisson-deviance\":null"), "{}", run.stdout);
     let why = "infinite: a number is predicted to be below 0, or 0 where it is not";
@@ -366,7 +370,11 @@ fn a_deviance_that_is_infinite_does_not_end_the_command() {
     let cv = "cv --data counts.csv --targets count --method ridge --folds 2 --seed 1";
     let run = folder.run(&format!("{cv} {evaluate}"));
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(run.stderr.contains("poisson-deviance is infinite on "), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("poisson-deviance is infinite on "),
+        "{}",
+        run.stderr
+    );
     // An error of a fold names the sample of the file.
     folder.write("counts.csv", format!("x,count\n{text}40,-1\n"));
     let found = folder.fail(&format!("{cv} {evaluate}"));

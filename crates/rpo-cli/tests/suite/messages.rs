@@ -36,7 +36,7 @@ fn the_option_that_was_given_is_named() {
     let tune = "tune --data t.csv --targets red,round --space trees=1";
     let evaluate = "evaluate --data t.csv --model f.rpo --metrics psp@1";
     for (arguments, message) in [
-        ("man nodir".to_owned(), "FOLDER nodir: there is no such folder"),
+        ("man t.csv".to_owned(), "FOLDER t.csv: "),
         (
             format!("{tune} --hold-out 0"),
             "--hold-out must be in (0, 1), got 0",

@@ -459,7 +459,10 @@ fn advice_names_the_option_that_helps() {
             "d.svm",
             "1 1:1\n",
             "--missing-outputs",
-            &["svmlight", "help: --missing-outputs is for ARFF and CSV"],
+            &[
+                "svmlight",
+                "help: --missing-outputs is for ARFF, CSV, Parquet and Arrow files",
+            ],
         ),
         (
             "d.csv",

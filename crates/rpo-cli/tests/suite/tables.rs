@@ -318,9 +318,15 @@ fn further_texts_are_missing_values() {
     let options = "--targets y --missing-values NaN,n/a,-999";
     let described = folder.ok(&format!("describe --data marked.csv {options}"));
     assert_eq!(described, folder.ok("describe --data empty.csv --targets y"));
-    folder.ok(&format!(
+    let run = folder.run(&format!(
         "train --data marked.csv {options} --trees 3 --model m.rpo"
     ));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("without it, -999 is a number"),
+        "{}",
+        run.stderr
+    );
     let predict = "predict --model m.rpo --data";
     let predicted = folder.ok(&format!("{predict} marked.csv --missing-values NaN,n/a,-999"));
     assert_eq!(predicted, folder.ok(&format!("{predict} empty.csv")));

@@ -60,7 +60,9 @@ impl<'a, R: RngCore> Normals<'a, R> {
         if out.len() <= WORDS {
             out.iter_mut().for_each(|x| *x = pair(rng.next_u64()).0 as f32);
         } else {
-            out.iter_mut().zip(Self::new(rng)).for_each(|(x, v)| *x = v as f32);
+            out.iter_mut()
+                .zip(Self::new(rng))
+                .for_each(|(x, v)| *x = v as f32);
         }
     }
 }

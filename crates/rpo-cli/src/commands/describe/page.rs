@@ -1,10 +1,10 @@
 //! The HTML page of a data set: its figures and charts.
 
 use crate::output::Report;
+use crate::predictions::json_outputs::add;
 use plotters::prelude::*;
 use rpo::core::MatrixView;
 use rpo::data::{Dataset, LabelStatistics, Names, Task};
-use std::fmt::Write;
 
 /// Largest number of bars in a chart; the others are left out.
 const MOST_BARS: usize = 40;
@@ -78,11 +78,6 @@ pub(super) fn html(data: &Dataset, statistics: &LabelStatistics, report: &Report
         }
     }
     page + "</html>\n"
-}
-
-/// Appends to a string, which does not fail.
-fn add(to: &mut String, text: std::fmt::Arguments<'_>) {
-    let _ = to.write_fmt(text);
 }
 
 /// The observed values of a column.

@@ -1,5 +1,6 @@
 //! Scores of groups of labels by frequency.
 
+use crate::output::figure;
 use rpo::FrequencyScores;
 use rpo::metrics::{Metric, Score};
 use serde_json::{Map, Value};
@@ -55,12 +56,7 @@ pub(super) fn table(groups: &[FrequencyScores], ks: &[usize]) -> String {
         );
         let recalls = group.at_k.iter().map(|at_k| at_k.recall);
         for value in recalls.chain(group.at_k.iter().map(|at_k| at_k.precision)) {
-            let shown = if value.is_nan() {
-                "none".to_owned()
-            } else {
-                format!("{value:.4}")
-            };
-            let _ = write!(text, " {shown:>7}");
+            let _ = write!(text, " {:>7}", figure(value));
         }
         text.push('\n');
     }

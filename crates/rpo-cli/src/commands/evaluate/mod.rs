@@ -7,16 +7,16 @@ use crate::csv_file;
 use crate::error::CliError;
 use crate::files;
 use crate::options::{DataOptions, MemoryOptions, RerankOptions, ThreadOptions, UnseenOptions};
-use crate::output::{Output, Report, note, print};
+use crate::output::{Output, Report, figure, note, print};
 use crate::progress;
 use crate::resources::Stopwatch;
 use clap::Args;
 use rpo::core::Observers;
 use rpo::core::text::did_you_mean;
-use rpo::data::write::CsvField;
 use rpo::data::{Names, Task};
 use rpo::metrics::{Metric, PredictionForm, Score};
 use rpo::{Decision, EvaluateOptions, Model, OutputScores, PermutationOptions, Predictor};
+use std::iter;
 use std::path::{Path, PathBuf};
 
 /// The reason why a deviance is infinite.
@@ -60,10 +60,10 @@ pub(crate) struct Evaluate {
     decide: Option<Decision>,
 
     /// CSV file for the scores of each output: for labels support, precision, recall, F1, MCC, G-mean, balanced
-    /// accuracy, AUC, average precision, logarithmic loss, Brier score, calibration error and threshold (empty where labels
-    /// are decided without thresholds); for numbers
-    /// r2, MAE and RMSE; for quantiles also the pinball loss and the coverage. It has tabs if its name ends in .tsv, and
-    /// is compressed by gzip if it ends in .gz.
+    /// accuracy, AUC, average precision, logarithmic loss, Brier score, calibration error and threshold (empty where
+    /// labels are decided without thresholds); for numbers r2, MAE and RMSE; for quantiles also the pinball loss and
+    /// the coverage, and for other models with intervals their coverage and width. It has tabs if its name ends in
+    /// .tsv, and is compressed by gzip if it ends in .gz.
     #[arg(long, value_name = "FILE", value_parser = files::written(), conflicts_with = "rerank")]
     per_output: Option<PathBuf>,
 
@@ -171,7 +171,10 @@ impl Evaluate {
                 f64::INFINITY => note(&format!("{metric} is infinite: {INFINITE}")),
                 _ => {}
             }
-            report.set(metric.to_string(), value);
+            match value.is_infinite() && !self.json {
+                true => report.set(metric.to_string(), figure(value)),
+                false => report.set(metric.to_string(), value),
+            }
         }
         report.set("n_samples", data.n_samples());
         report.set("load_seconds", load_seconds);
@@ -245,12 +248,13 @@ impl Evaluate {
 fn write_outputs(model: &Model, scores: &OutputScores, path: &Path) -> Result<(), CliError> {
     let mut out = Output::new(Some(path))?;
     let delimiter = csv_file::delimiter(Some(path));
-    let between = delimiter.to_string();
-    out.put(format!("output{between}{}\n", scores.measures.join(&between)).as_bytes())?;
+    let measures = scores.measures.iter().map(|measure| (*measure).to_owned());
+    let header = iter::once("output".to_owned()).chain(measures);
+    out.put(csv_file::line(header, delimiter).as_bytes())?;
     for (name, values) in model.schema().output_names.iter().zip(&scores.values) {
-        let cells: Vec<String> = values.iter().map(|value| csv_file::number(*value)).collect();
-        let (text, cells) = (name.as_ref(), cells.join(&between));
-        out.put(format!("{}{between}{cells}\n", CsvField { text, delimiter }).as_bytes())?;
+        let name = iter::once(csv_file::field(&name, delimiter));
+        let line = name.chain(values.iter().map(|value| csv_file::number(*value)));
+        out.put(csv_file::line(line, delimiter).as_bytes())?;
     }
     out.finish()
 }

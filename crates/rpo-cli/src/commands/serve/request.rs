@@ -17,6 +17,9 @@ pub(super) struct Request<'a> {
     pub(super) explain: Option<usize>,
 }
 
+/// The options of a request.
+const OPTIONS: [&str; 5] = ["top_k", "decide", "values", "intervals", "explain"];
+
 /// The selected part of a prediction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Pick {
@@ -31,14 +34,15 @@ pub(super) enum Pick {
 }
 
 impl<'a> Request<'a> {
-    /// Parses a row, a list of rows, or an object with rows under `rows`, which may also be the name of a feature. The
-    /// identifier that the response repeats, a line of JSON, is returned separately, even if the rest is invalid.
+    /// Parses a row, a list of rows, or an object with rows under `rows`, which may also be the name of a feature, as those of
+    /// options may. The identifier that the response repeats, a line of JSON, is returned separately, even if the rest is
+    /// invalid.
     pub(super) fn parse(
         text: &'a [u8],
-        rows_is_a_feature: bool,
+        is_feature: impl Fn(&str) -> bool,
         max_rows: usize,
     ) -> (Option<String>, Result<Self, Problem>) {
-        match parts(text, rows_is_a_feature, max_rows) {
+        match parts(text, is_feature, max_rows) {
             Err(problem) => (None, Err(problem)),
             Ok(Parts::Rows(rows)) => (None, Ok(Self::all(rows))),
             Ok(Parts::Object(mut object)) => (object.remove("id").map(one_line), Self::of(object, max_rows)),
@@ -105,7 +109,7 @@ enum Parts<'a> {
     Object(BTreeMap<String, &'a RawValue>),
 }
 
-fn parts(text: &[u8], rows_is_a_feature: bool, max_rows: usize) -> Result<Parts<'_>, Problem> {
+fn parts(text: &[u8], is_feature: impl Fn(&str) -> bool, max_rows: usize) -> Result<Parts<'_>, Problem> {
     let text: &RawValue = serde_json::from_slice(text)?;
     if is_list(text) {
         return Ok(Parts::Rows(list_of_rows(text, max_rows)?));
@@ -115,9 +119,18 @@ fn parts(text: &[u8], rows_is_a_feature: bool, max_rows: usize) -> Result<Parts<
     }
     let Object(object) = serde_json::from_str(text.get())?;
     match object.get("rows") {
-        None => Ok(Parts::Rows(vec![text])),
-        Some(rows) if rows_is_a_feature && !is_list(rows) => Ok(Parts::Rows(vec![text])),
-        Some(_) => Ok(Parts::Object(object)),
+        Some(rows) if is_list(rows) || !is_feature("rows") => Ok(Parts::Object(object)),
+        _ => match OPTIONS
+            .iter()
+            .find(|key| object.contains_key(**key) && !is_feature(key))
+        {
+            // Other keys that are no features are ignored; this one was meant to change the response.
+            Some(key) => Err(Problem::Request(format!(
+                "{key} is no feature of the model; as an option of the request it stands beside \"rows\": \
+                 {{\"rows\": [...], \"{key}\": ...}}"
+            ))),
+            None => Ok(Parts::Rows(vec![text])),
+        },
     }
 }
 
@@ -150,19 +163,19 @@ mod tests {
 
     #[test]
     fn rows_come_in_three_forms() {
-        let n_rows = |text: &str| Request::parse(text.as_bytes(), true, 3).1.unwrap().rows.len();
+        let n_rows = |text: &str| Request::parse(text.as_bytes(), |_| true, 3).1.unwrap().rows.len();
         assert_eq!(n_rows("{\"a\": 1}"), 1);
         assert_eq!(n_rows("[{}, [1, 2]]"), 2);
         assert_eq!(n_rows("{\"rows\": [{}, {}, {}]}"), 3);
         // A feature may have the name `rows`.
         assert_eq!(n_rows("{\"rows\": 4}"), 1);
         let text = b"{\"top_k\": 3, \"id\": [1,\n123456789012345678901234567890], \"rows\": [{}]}";
-        let (id, request) = Request::parse(text, false, 3);
+        let (id, request) = Request::parse(text, |_| false, 3);
         assert_eq!(
             (request.unwrap().pick, id.as_deref()),
             (Pick::Best(3), Some("[1,123456789012345678901234567890]"))
         );
-        let (_, request) = Request::parse(b"{\"top_k\": null, \"decide\": true, \"rows\": []}", false, 3);
+        let (_, request) = Request::parse(b"{\"top_k\": null, \"decide\": true, \"rows\": []}", |_| false, 3);
         assert_eq!(request.unwrap().pick, Pick::Decided);
     }
 
@@ -195,9 +208,13 @@ mod tests {
             ("{\"rows\": [{}, {}, {}, {}]}", "the request has 4 rows"),
             ("{\"rows\": [], \"topk\": 1}", "unknown key \"topk\""),
             ("{\"rows\": {}}", "rows must be a list of rows, got {}"),
+            (
+                "{\"a\": 1, \"explain\": 2}",
+                "{\"rows\": [...], \"explain\": ...}",
+            ),
             ("{\"a\": 1, \"a\": 1}", "\"a\" is given twice at line 1"),
         ] {
-            let (_, request) = Request::parse(text.as_bytes(), false, 3);
+            let (_, request) = Request::parse(text.as_bytes(), |_| false, 3);
             let found = request.unwrap_err().to_string();
             assert!(found.contains(message), "{text}: {found}");
         }
@@ -205,7 +222,7 @@ mod tests {
             "{\"rows\": 4, \"id\": 7}",
             "{\"id\": 7, \"rows\": [], \"top_k\": 0}",
         ] {
-            let (id, request) = Request::parse(text.as_bytes(), false, 3);
+            let (id, request) = Request::parse(text.as_bytes(), |_| false, 3);
             assert!(request.is_err() && id.as_deref() == Some("7"), "{text}");
         }
     }

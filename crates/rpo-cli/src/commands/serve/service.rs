@@ -3,12 +3,13 @@
 use super::problem::Problem;
 use super::request::{Pick, Request};
 use super::rows::{Given, by_column, by_number};
+use crate::model_columns;
 use crate::predictions::json_outputs::{self, JsonOutputs, add};
 use crate::predictions::{PredictedColumns, for_each_explanation};
 use rpo::Predictor;
 use rpo::core::{CsrMatrix, Matrix, MatrixView, best_first, csr_row};
+use rpo::data::Task;
 use rpo::data::read::{Cell, ReadOptions, read_rows};
-use rpo::data::{Names, Task};
 use rpo::{BLOCK_BYTES, Intervals, Model, ModelError, for_each_block};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -103,11 +104,11 @@ impl Service {
     /// Returns the HTTP status and the response to a request: one line of JSON, whatever the request is. Explanations, which
     /// may take long, end when they are given up.
     pub(super) fn respond(&self, text: &[u8], is_given_up: &AtomicBool) -> (u16, String) {
-        let rows_is_a_feature = match &self.columns {
+        let is_feature = |name: &str| match &self.columns {
             Columns::Numbered => false,
-            Columns::Named { options, .. } => options.types.contains_key("rows"),
+            Columns::Named { options, .. } => options.types.contains_key(name),
         };
-        let (id, request) = Request::parse(text, rows_is_a_feature, self.limits.rows);
+        let (id, request) = Request::parse(text, is_feature, self.limits.rows);
         match request.and_then(|request| self.predict(&request, id.as_deref(), is_given_up)) {
             Ok(response) => (200, response),
             Err(problem) => (problem.status(), problem.response(id.as_deref())),
@@ -360,16 +361,6 @@ impl Service {
         Ok(Matrix::from(CsrMatrix::new(shape, starts, columns, values)))
     }
 
-    /// The columns of values, each with its classes if it has some.
-    fn targets(&self) -> Value {
-        let schema = self.model.schema();
-        let target = |name: String| match schema.class_columns.iter().find(|column| column.name == name) {
-            Some(column) => json!({"name": name, "classes": column.classes}),
-            None => json!({"name": name}),
-        };
-        self.model.value_columns().into_iter().map(target).collect()
-    }
-
     /// Reports that the server works, and with which model.
     pub(super) fn health(&self) -> Value {
         json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"), "model": self.identity()})
@@ -391,28 +382,13 @@ impl Service {
 
     fn describe(&self) -> Value {
         let schema = self.model.schema();
-        let features: Value = match &self.columns {
-            Columns::Numbered => json!({"numbered": schema.feature_names.iter().len()}),
-            Columns::Named { names, options } => {
-                let positions = schema.feature_names.positions(&Names::Given(names.clone()));
-                let feature = |(name, position): (&String, Option<usize>)| {
-                    let kind = json!(options.types[name]);
-                    let mut feature = json!({"name": name, "type": kind});
-                    if let Some(values) = position.and_then(|j| schema.nominal.get(&j)) {
-                        feature["values"] = json!(**values);
-                    }
-                    feature
-                };
-                names.iter().zip(positions).map(feature).collect()
-            }
-        };
         let outputs: Vec<Cow<'_, str>> = schema.output_names.iter().collect();
         json!({
             "task": schema.task,
             "method": self.model.parameters.get("method"),
-            "features": features,
+            "features": model_columns::features(&self.model),
             "outputs": outputs,
-            "targets": self.targets(),
+            "targets": model_columns::targets(&self.model),
             "intervals": self.model.intervals().map(Intervals::level),
             "explains": self.explained.is_some(),
             "max_rows": self.limits.rows,

@@ -1,7 +1,7 @@
 //! Notes on targets that are classes, or labels beside numbers.
 
 use crate::output::note;
-use rpo::data::{ClassColumn, Dataset, Task};
+use rpo::data::{ClassColumn, Dataset, Form, Task};
 
 /// Number of classes, or labels, that a note names.
 const NAMED: usize = 5;
@@ -13,10 +13,12 @@ const SAMPLES_PER_CODE: usize = 20;
 
 /// Notes each target of words, and what it may be instead of classes, the labels beside numbers, and numbers that may be
 /// labels.
-pub(super) fn note_classes(data: &Dataset) {
+pub(super) fn note_classes(data: &Dataset, is_task_given: bool) {
     for ClassColumn { name, classes, .. } in data.class_columns() {
         let n_lists = classes.iter().filter(|class| class.contains([';', ','])).count();
-        let doubt = if 2 * n_lists > classes.len() {
+        let doubt = if let Some(form) = Form::of(classes) {
+            &format!("; they look like {form}")
+        } else if 2 * n_lists > classes.len() {
             "; --label-list reads lists of labels such as red;round"
         } else if data.n_samples() >= FEW && 2 * classes.len() > data.n_samples() {
             "; few samples share a class"
@@ -40,8 +42,13 @@ pub(super) fn note_classes(data: &Dataset) {
     let labels = data.labels_beside_numbers();
     if !labels.is_empty() {
         let name = |label: &usize| data.output_names().get(*label).unwrap_or_default().into_owned();
+        let others = match (is_task_given, data.label_column()) {
+            (true, Some(_)) => "",
+            (true, None) => "; their values are words",
+            (false, _) => "; --task regression makes numbers of those that are 0 and 1",
+        };
         note(&format!(
-            "labels beside numbers: {}; --task regression makes numbers of those that are 0 and 1",
+            "labels beside numbers: {}{others}",
             listed(labels.iter().map(name))
         ));
     }

@@ -1,6 +1,7 @@
 //! The format of a file.
 
 use crate::options::names::{List, all};
+use crate::output::note;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rpo::data::read::{FirstFeature, Format, ReadOptions};
@@ -55,6 +56,20 @@ impl FormatOptions {
             missing_values: all(&self.missing_values),
             memory_limit: self.table_memory.saturating_mul(1 << 20),
             ..ReadOptions::default()
+        }
+    }
+
+    /// Notes numbers that stand for missing values. In another file, words among numbers are an error, but numbers are not.
+    pub(super) fn note_missing_numbers(&self) {
+        let missing = all(&self.missing_values);
+        if let Some(number) = missing
+            .iter()
+            .find(|text| text.parse::<f64>().is_ok_and(f64::is_finite))
+        {
+            note(&format!(
+                "--missing-values is not part of the model: without it, {number} is a number in files that are read for the \
+                 model"
+            ));
         }
     }
 }

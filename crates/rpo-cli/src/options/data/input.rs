@@ -43,7 +43,7 @@ pub(crate) struct InputOptions {
     withheld_by: OnceLock<(&'static str, String)>,
 
     #[command(flatten)]
-    format: FormatOptions,
+    pub(super) format: FormatOptions,
 
     /// Column of a CSV, Parquet or Arrow file that identifies the samples: it is not a feature, and is written with the
     /// predictions.
@@ -326,7 +326,14 @@ impl InputOptions {
     fn check_id(&self, schema: &Schema) -> Result<(), CliError> {
         let id = self.id.iter().map(|id| ("--id", id));
         let mut others = id.chain(self.withheld_by.get().map(|(option, column)| (*option, column)));
-        match others.find(|(_, column)| schema.feature_names.position(column).is_some()) {
+        // A column of dates or texts is not a feature itself.
+        let types = schema
+            .read_options()
+            .map(|options| options.types)
+            .unwrap_or_default();
+        let is_needed =
+            |column: &str| types.contains_key(column) || schema.feature_names.position(column).is_some();
+        match others.find(|(_, column)| is_needed(column)) {
             Some((option, column)) => Err(CliError::Usage(format!(
                 "{option} {column:?} is a feature of the model: a column is one or the other"
             ))),
@@ -402,8 +409,8 @@ impl InputOptions {
             return Ok(());
         }
         Err(self.problem(
-            "there are no outputs; in ARFF, CSV, Parquet and Arrow files name them by --targets or --labels, or count them by \
-             --n-targets; other files mark labels themselves, and this one has none",
+            "there are no outputs; in ARFF, CSV, Parquet and Arrow files name them by --targets, --labels or --label-list, or \
+             count them by --n-targets; other files mark labels themselves, and this one has none",
         ))
     }
 

@@ -112,7 +112,7 @@ impl DataOptions {
         note_left_out(&data, THE_MODEL);
         let data = self.input.finish(data)?;
         self.input.check_outputs(&data)?;
-        note_classes(&data);
+        note_classes(&data, false);
         weights.apply(data, self.name())
     }
 

@@ -140,7 +140,12 @@ fn times(name: &str, values: &[String]) -> Result<Vec<f64>, String> {
     let mut first = None;
     let time = |(sample, value): (usize, &String)| {
         let place = || format!("{value:?} in {name:?} of sample {sample} (from 0)");
-        let time = Time::parse(value).ok_or_else(|| format!("{} is neither a number nor a date", place()))?;
+        let time = Time::parse(value).ok_or_else(|| {
+            format!(
+                "{} is neither a number nor a date; dates are read in the form 2024-01-31",
+                place()
+            )
+        })?;
         let kinds = match (time, *first.get_or_insert(time)) {
             (Time::Days(time), Time::Days(_)) | (Time::Number(time), Time::Number(_)) => return Ok(time),
             (Time::Days(_), Time::Number(_)) => ("date", "number"),
