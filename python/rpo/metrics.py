@@ -316,7 +316,7 @@ def poisson_deviance(truth: Any, predicted: Any, *, average: str | None = "macro
     """Return the mean Poisson deviance of counts over outputs, or None for each; smaller is better.
 
     It is the mean of 2 (y log(y / m) - y + m) for true values y of at least 0 and predicted means m, and infinite where
-    m is below 0, or 0 and y is not; scikit-learn's `mean_poisson_deviance`, which is otherwise the value of each output,
+    m is below 0, or 0 and y is not. The value of each output is otherwise scikit-learn's `mean_poisson_deviance`, which
     refuses such m.
     """
     what = _choice({"macro": "poisson-deviance", None: "poisson-deviance-per-output"}, average)

@@ -173,25 +173,20 @@ pub(crate) fn first_of(names: &[impl AsRef<str>]) -> Option<String> {
     Some(format!("{:?}{others}", first.as_ref()))
 }
 
-/// Notes that boosting kept no step, or that no tree has a split.
+/// Notes that boosting kept no step, or that the directions of outputs leave nothing to cluster.
 fn note_constant(model: &Model) {
-    let summary = model.predictor().summary();
-    let sizes = model.predictor().tree_sizes();
-    if !sizes.is_empty() && sizes.iter().all(|size| size.leaves == 1) {
-        let is_craftml = model
-            .parameters
-            .get("method")
-            .is_some_and(|method| method == "craftml");
-        let why = match is_craftml && model.predictor().n_outputs() == 1 {
-            true => {
-                "; craftml clusters samples by the directions of their outputs, and all positive numbers have the same"
-            }
-            false => "",
-        };
-        note(&format!(
-            "no tree has a split: the model predicts the same for all samples{why}"
-        ));
+    let predictor = model.predictor();
+    let is_craftml = model
+        .parameters
+        .get("method")
+        .is_some_and(|method| method == "craftml");
+    if is_craftml && predictor.tree_sizes().iter().all(|size| size.leaves == 1) {
+        note(
+            "no tree has a split: the model predicts the same for all samples; craftml clusters samples by the directions of \
+             their outputs, which are equal for positive numbers of one target",
+        );
     }
+    let summary = predictor.summary();
     if summary
         .iter()
         .any(|(name, value)| *name == "steps" && *value == 0)

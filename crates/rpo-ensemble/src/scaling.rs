@@ -47,7 +47,8 @@ fn are_labels(y: MatrixView<'_>) -> bool {
     }
 }
 
-/// Returns the weighted variance of the observed values of each output; 0 if the values differ only by rounding to `f32`.
+/// Returns the weighted variance of the observed values of each output; 0 if the values differ only by rounding to
+/// `f32`.
 fn variances(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<f64> {
     let weight = |row: usize| weights.map_or(1.0, |w| f64::from(w[row]));
     let sums = observed_sums(y, weights);

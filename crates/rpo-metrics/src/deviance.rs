@@ -79,8 +79,8 @@ impl FromStr for TweediePower {
     }
 }
 
-/// A deviance of true values y ≥ 0 from predicted means μ: 0 if they are equal, and smallest on average if μ is the mean
-/// of y. It is infinite for μ ≤ 0, as it grows without bound while μ approaches 0, unless y = μ = 0.
+/// A deviance of true values y ≥ 0 from predicted means μ: 0 if they are equal, and smallest on average if μ is the
+/// mean of y. It is infinite for μ ≤ 0, as it grows without bound while μ approaches 0, unless y = μ = 0.
 ///
 /// Unlike squared errors it counts an error relative to what the mean lets expect: among large counts the same difference
 /// weighs less. Values are those of scikit-learn's `mean_poisson_deviance` and `mean_tweedie_deviance`,
@@ -105,9 +105,8 @@ pub enum Deviance {
 impl Deviance {
     /// Returns the mean deviance of each output, over its evaluated samples in order; NaN for an output without any.
     ///
-    /// # Errors
-    /// [`MetricError::Deviance`] for a true value below 0; no samples or no outputs, shapes that differ, predictions that
-    /// are not finite, true values that are infinite or, unless they are skipped, NaN.
+    /// # Errors [`MetricError::Deviance`] for a true value below 0; no samples or no outputs, shapes that differ,
+    /// predictions that are not finite, true values that are infinite or, unless they are skipped, NaN.
     pub fn per_output<T: Real, P: Real>(
         self,
         truth: ArrayView2<'_, T>,

@@ -26,8 +26,8 @@ pub struct Mean {
 }
 
 impl Mean {
-    /// The mean times the number of items in it, 0 if there are none: the sum of the values, up to rounding, if they have
-    /// equal weights.
+    /// The mean times the number of items in it, 0 if there are none: the sum of the values, up to rounding, if they
+    /// have equal weights.
     pub fn sum(&self) -> f64 {
         match self.n_used {
             0 => 0.0,

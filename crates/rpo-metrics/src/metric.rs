@@ -184,8 +184,8 @@ pub enum Metric {
     Mae,
     /// `pinball`, of quantiles: [`OutputMetric::Pinball`], the mean over outputs.
     Pinball,
-    /// `poisson-deviance`, of counts: [`Deviance::Poisson`], the mean over outputs; infinite if a prediction is below 0, or
-    /// 0 where the true value is not.
+    /// `poisson-deviance`, of counts: [`Deviance::Poisson`], the mean over outputs; infinite if a prediction is below
+    /// 0, or 0 where the true value is not.
     PoissonDeviance,
     /// `tweedie-deviance`, of amounts that are often 0: [`Deviance::Tweedie`], the mean over outputs; with another power
     /// than 1.5 `tweedie-deviance@P`, such as `tweedie-deviance@1.7`.

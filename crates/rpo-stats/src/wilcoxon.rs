@@ -66,8 +66,8 @@ struct Sums {
 }
 
 impl SignedRanks {
-    /// Ranks the absolute differences |x - y|; equal ones share the mean rank. Differences are equal if only the rounding of
-    /// x and y to binary numbers sets them apart, as 0.8 - 0.7 and 0.3 - 0.2.
+    /// Ranks the absolute differences |x - y|; equal ones share the mean rank. Differences are equal if only the
+    /// rounding of x and y to binary numbers sets them apart, as 0.8 - 0.7 and 0.3 - 0.2.
     ///
     /// # Errors
     /// Lengths that differ, no pair, values that are not finite.

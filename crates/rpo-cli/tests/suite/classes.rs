@@ -374,3 +374,23 @@ fn an_identifier_is_no_column_of_predictions() {
         );
     }
 }
+
+/// Amounts, and words that --task regression does not turn into numbers.
+#[test]
+fn targets_that_were_meant_to_be_numbers() {
+    let folder = Folder::new();
+    let row = |i: usize| format!("{i},\"${},200\",{}\n", 1 + i % 3, ["yes", "no"][i % 2]);
+    folder.write(
+        "d.csv",
+        format!("x,y,sold\n{}", (0..40).map(row).collect::<String>()),
+    );
+    let train = "train --data d.csv --method random-forest --trees 2 --model m.rpo";
+    let run = folder.run(&format!("{train} --targets y --ignore sold"));
+    let note = "they look like numbers; numbers are read without currencies";
+    assert!(run.code == Some(0) && run.stderr.contains(note), "{}", run.stderr);
+    let run = folder.run(&format!("{train} --targets x,sold --ignore y --task regression"));
+    assert!(!run.stderr.contains("--task regression"), "{}", run.stderr);
+    let run = folder.run(&format!("{train} --targets x,sold --task regression"));
+    let note = "labels beside numbers: \"sold\"; their values are words";
+    assert!(run.code == Some(0) && run.stderr.contains(note), "{}", run.stderr);
+}

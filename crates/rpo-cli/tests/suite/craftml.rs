@@ -162,3 +162,17 @@ fn what_does_not_fit_is_refused() {
         folder.fail("train --data gap.csv --n-targets 1 --task multi-label --model m.rpo --method craftml");
     assert!(message.contains("\"b\" of sample 0"), "{message}");
 }
+
+/// Positive numbers of one target have one direction, so that there is nothing to cluster.
+#[test]
+fn constant_predictions_are_noted() {
+    let folder = Folder::new();
+    let rows: String = (0..60).map(|i| format!("{i},{}\n", 1 + i % 7)).collect();
+    folder.write("d.csv", format!("x,y\n{rows}"));
+    let run = folder.run("train --data d.csv --targets y --method craftml --trees 3 --model m.rpo");
+    assert!(
+        run.code == Some(0) && run.stderr.contains("note: no tree has a split"),
+        "{}",
+        run.stderr
+    );
+}

@@ -466,6 +466,30 @@ fn advice_names_the_option_that_helps() {
         ),
         (
             "d.csv",
+            "a:b:y\n1:2:0\n",
+            "--targets y",
+            &["its only column is \"a:b:y\"", "help: --delimiter"],
+        ),
+        (
+            "d.csv",
+            "a;y\n1.234,50;1\n2,5;0\n",
+            "--targets y --decimal-comma",
+            &["line 2", "\"1.234,50\" in \"a\" has separators of thousands"],
+        ),
+        (
+            "d.csv",
+            "PK\u{3}\u{4} of a workbook",
+            "--targets y",
+            &["compressed by zip", "help: a spreadsheet"],
+        ),
+        (
+            "d.csv",
+            "a,y\n1,0\n2,1\n",
+            "--targets y --thresholds off",
+            &["--thresholds must be one of macro-f, label-f, micro-f, rate, none, got \"off\""],
+        ),
+        (
+            "d.csv",
             "a,y\n1,0\n2,0\nred,1\n",
             "--n-targets 1",
             &["line 4", "help: --categorical reads a column"],

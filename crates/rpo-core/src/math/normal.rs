@@ -46,8 +46,8 @@ impl<'a, R: RngCore> Normals<'a, R> {
         self.drawn[self.next - 1]
     }
 
-    /// Writes the numbers that a new iterator would draw first. For a few numbers it draws fewer words, which leaves the
-    /// generator elsewhere.
+    /// Writes the numbers that a new iterator would draw first. For a few numbers it draws fewer words, which leaves
+    /// the generator elsewhere.
     ///
     /// ```
     /// use rpo_core::{Seed, math::Normals};

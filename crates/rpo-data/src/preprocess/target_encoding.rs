@@ -38,8 +38,8 @@ const FOLDS: usize = 5;
 /// that contain their own targets, a model would trust the columns far too much. Samples of a group
 /// ([`Dataset::with_groups`]) are in one fold, as their targets may be alike.
 ///
-/// Columns are named `mean(target|feature)`. With sample weights, means are weighted, n and nᵥ are sums of weights of mean
-/// 1, and N - C counts samples and values. The layout of the features is kept; features of one or two values stay
+/// Columns are named `mean(target|feature)`. With sample weights, means are weighted, n and nᵥ are sums of weights of
+/// mean 1, and N - C counts samples and values. The layout of the features is kept; features of one or two values stay
 /// unchanged. Samples of a single group are refused, as there are no others.
 ///
 /// ```

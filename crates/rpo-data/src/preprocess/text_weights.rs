@@ -19,8 +19,8 @@ const TEXT_WEIGHT: &str = "text.weight";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TextWeighting {
-    /// The count c of a term times (log((1 + n) / (1 + nⱼ)) + 1), where nⱼ of n samples have the term; each text is then
-    /// scaled to length 1. Terms of no sample are left out.
+    /// The count c of a term times (log((1 + n) / (1 + nⱼ)) + 1), where nⱼ of n samples have the term; each text is
+    /// then scaled to length 1. Terms of no sample are left out.
     #[default]
     TfIdf,
     /// Like `tf-idf`, but with 1 + log c in place of c, so that repeated terms count less.

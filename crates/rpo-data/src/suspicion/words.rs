@@ -55,8 +55,8 @@ pub(super) fn missing(data: &Dataset) -> Vec<Suspicion> {
 }
 
 impl Form {
-    /// Returns the form in which nearly all of some values, at least two, are written, if it is not read. Beside numbers in
-    /// such a form, plain ones count too.
+    /// Returns the form in which nearly all of some values, at least two, are written, if it is not read. Beside
+    /// numbers in such a form, plain ones count too.
     pub fn of(values: &[String]) -> Option<Self> {
         let present: Vec<&str> = values.iter().map(|value| value.trim()).collect();
         let present: Vec<&str> = present.into_iter().filter(|value| !is_missing(value)).collect();

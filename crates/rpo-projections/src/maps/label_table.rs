@@ -36,8 +36,8 @@ impl LabelTable {
         Self::with_rows(n_outputs, n_components, None, fill)
     }
 
-    /// Creates a table of the outputs that occur among `labels`; of all outputs if nearly all occur, so that one that does not
-    /// occur yet needs no other table.
+    /// Creates a table of the outputs that occur among `labels`; of all outputs if nearly all occur, so that one that
+    /// does not occur yet needs no other table.
     pub(crate) fn occurring(
         n_outputs: usize,
         n_components: usize,

@@ -73,8 +73,8 @@ struct Tried {
     score: f64,
     /// The score on each part.
     scores_of_parts: Vec<f64>,
-    /// Wall-clock seconds in which the withheld samples were predicted, which is done again for scores that are not kept,
-    /// and in which the predictions were scored.
+    /// Wall-clock seconds in which the withheld samples were predicted, which is done again for scores that are not
+    /// kept, and in which the predictions were scored.
     predicting: f64,
     scoring: f64,
 }
@@ -394,8 +394,8 @@ impl<'a> Pool<'a> {
         &self.tried[candidate].models
     }
 
-    /// The expected wall-clock seconds of choosing among the candidates: they are predicted for inner products and for the
-    /// scores of the combinations that are chosen on all parts and without each of them.
+    /// The expected wall-clock seconds of choosing among the candidates: they are predicted for inner products and for
+    /// the scores of the combinations that are chosen on all parts and without each of them.
     pub(crate) fn seconds_to_choose(&self) -> f64 {
         match self.tried.len() {
             ..2 => 0.0,
@@ -403,8 +403,8 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// The expected wall-clock seconds of [judging](Self::judge) a choice: the combination is scored, and its thresholds are
-    /// found in about the same time.
+    /// The expected wall-clock seconds of [judging](Self::judge) a choice: the combination is scored, and its
+    /// thresholds are found in about the same time.
     pub(crate) fn seconds_to_judge(&self) -> f64 {
         self.seconds_to_predict() + 2.0 * self.seconds_to_score()
     }

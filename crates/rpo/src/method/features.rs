@@ -17,8 +17,8 @@ pub struct FeatureParams {
     /// log-tf-idf, the same with 1 + log c for a count c; or counts, unchanged. No effect on data without texts.
     pub text_weights: TextWeighting,
     /// Replaces missing features by the typical value in training; nominal features always by their most frequent
-    /// value. Without it, random forests, Extra-Trees and boosting send missing values to one side of each split, and
-    /// most other methods refuse them.
+    /// value. With none, the default, random forests, Extra-Trees and boosting send missing values to one side of each
+    /// split, and most other methods refuse them.
     pub impute: Option<Fill>,
     /// Encoding of nominal features with three or more values: native, trees split the values into two subsets, where
     /// values beyond the 255 most frequent count as missing, for random forests, Extra-Trees and boosting on dense
@@ -47,7 +47,7 @@ pub struct FeatureParams {
     /// .38 instead of .57. Data with `feature_weights` keep their scale.
     pub standardize: Option<bool>,
     /// Multiplies features by weights: idf, the logarithm of the number of samples over the number in which the feature
-    /// is not 0, but at least log 2.
+    /// is not 0, but at least log 2. Default none.
     ///
     /// Sparse features stay sparse. For counts and other unweighted word features.
     pub feature_weights: Option<FeatureWeights>,

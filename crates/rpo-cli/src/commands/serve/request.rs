@@ -34,9 +34,9 @@ pub(super) enum Pick {
 }
 
 impl<'a> Request<'a> {
-    /// Parses a row, a list of rows, or an object with rows under `rows`, which may also be the name of a feature, as those of
-    /// options may. The identifier that the response repeats, a line of JSON, is returned separately, even if the rest is
-    /// invalid.
+    /// Parses a row, a list of rows, or an object with rows under `rows`, which may also be the name of a feature, as
+    /// those of options may. The identifier that the response repeats, a line of JSON, is returned separately, even if
+    /// the rest is invalid.
     pub(super) fn parse(
         text: &'a [u8],
         is_feature: impl Fn(&str) -> bool,

@@ -59,7 +59,8 @@ impl FormatOptions {
         }
     }
 
-    /// Notes numbers that stand for missing values. In another file, words among numbers are an error, but numbers are not.
+    /// Notes numbers that stand for missing values. In another file, words among numbers are an error, but numbers are
+    /// not.
     pub(super) fn note_missing_numbers(&self) {
         let missing = all(&self.missing_values);
         if let Some(number) = missing

@@ -104,7 +104,8 @@ fn dot(p: &[f32], f: impl Fn(f32) -> f32, row: &[f32]) -> f64 {
 
 /// Adds partial sums, by halves: in one sum, each addition would wait for the one before.
 ///
-/// Not inlined: the compiler would arrange the loop that makes the sums for these additions, with vectors of two numbers.
+/// Not inlined: the compiler would arrange the loop that makes the sums for these additions, with vectors of two
+/// numbers.
 #[inline(never)]
 fn total(sums: &[f32; 2 * LANES]) -> f64 {
     let eight: [f64; 8] = std::array::from_fn(|k| f64::from(sums[k]) + f64::from(sums[k + 8]));

@@ -47,11 +47,11 @@ pub struct AutoParams {
     /// therefore the model, depend on the machine. Default: 10, plus one for every 100,000 values of the data (stored
     /// features and outputs), at most 600.
     ///
-    /// The cheapest configuration is tried first. Once two have a score, another is postponed if its expected time, from its
-    /// cost and the times so far, would not leave enough time to fit members to all samples and to find their weights;
-    /// it is tried in the end if a quarter of that time suffices. A trial that takes four times as long as expected,
-    /// and a third of the time that was left, is stopped; of the first one nothing is expected. If all are stopped, the
-    /// cheapest one is tried without a limit, so that there is a result.
+    /// The cheapest configuration is tried first. Once two have a score, another is postponed if its expected time,
+    /// from its cost and the times so far, would not leave enough time to fit members to all samples and to find their
+    /// weights; it is tried in the end if a quarter of that time suffices. A trial that takes four times as long as
+    /// expected, and a third of the time that was left, is stopped; of the first one nothing is expected. If all are
+    /// stopped, the cheapest one is tried without a limit, so that there is a result.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub time: Option<f64>,
     /// Number of configurations to try, in the order of the portfolio, instead of a time limit. The model then depends

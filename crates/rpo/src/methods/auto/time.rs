@@ -51,9 +51,9 @@ impl Search<'_> {
         last.iter().take(REFITTED).sum()
     }
 
-    /// The expected seconds of a fit to all samples; 0 where nothing is known. One trial does not tell what others take:
-    /// costs are means over sets, and ridge regression, the cheapest one, takes longer than a forest where features and
-    /// outputs are many.
+    /// The expected seconds of a fit to all samples; 0 where nothing is known. One trial does not tell what others
+    /// take: costs are means over sets, and ridge regression, the cheapest one, takes longer than a forest where
+    /// features and outputs are many.
     fn expected(&self, configuration: &Configuration) -> f64 {
         let tried = self.tried.iter().map(|tried| (tried.seconds, tried.cost));
         let per_cost = seconds_per_cost(tried).filter(|_| self.tried.len() > 1);
@@ -72,15 +72,15 @@ impl Search<'_> {
         Some((PART * limit).min(limit - choosing - self.pool.seconds_to_judge()))
     }
 
-    /// The seconds since the start of the search at which trials end, so that there is time for the last fits; `None` for
-    /// no limit.
+    /// The seconds since the start of the search at which trials end, so that there is time for the last fits; `None`
+    /// for no limit.
     fn last(&self) -> Option<f64> {
         Some(self.end(false)? - self.last_fits(None))
     }
 
     /// The seconds since the start of the search at which a trial that begins now is stopped: while there is still time
-    /// for the last fits, and for other trials if it takes far longer than expected. `None` for no limit, and if there is
-    /// nothing else to try.
+    /// for the last fits, and for other trials if it takes far longer than expected. `None` for no limit, and if there
+    /// is nothing else to try.
     pub(super) fn deadline(&self, configuration: &Configuration) -> Option<f64> {
         let last = self.last().filter(|_| self.n_admitted > 1)?;
         let expected = self.expected(configuration) * self.cost_of_folds;
