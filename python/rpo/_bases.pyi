@@ -16,6 +16,10 @@ class BaseEstimator:
         """Return the metadata that the estimator requests."""
     def __sklearn_tags__(self) -> Any:
         """Return the kinds of input that the estimator supports."""
+    def set_fit_request(self, **requests: bool | str | None) -> Self:
+        """Request metadata for `fit`."""
+    def set_score_request(self, **requests: bool | str | None) -> Self:
+        """Request metadata for `score`."""
 
 class CallbackSupport:
     def set_callbacks(self, *callbacks: Any) -> Self:

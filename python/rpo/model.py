@@ -96,7 +96,8 @@ class Model:
             refuses them and names the methods that do.
         groups : array of shape (n_samples,), optional
             The group of each sample, such as a patient or a customer: numbers, texts or other values. Samples of a
-            group are never withheld from each other, wherever the method withholds some.
+            group are never withheld from each other, wherever the method withholds some. A text, such as "3,4", is the
+            parameter of this name of boosting instead: the sizes of groups of outputs for the loss softmax.
         feature_names, output_names : sequences of str, optional
             Names of the columns; by default those of a DataFrame, otherwise numbers.
         n_threads : int, default=0
@@ -111,6 +112,8 @@ class Model:
         ValueError
             For parameters that do not exist or are out of range, and data that the method does not support.
         """
+        if isinstance(groups, str):
+            parameters, groups = {**parameters, "groups": groups}, None
         nominal: dict[int, list[str]] = {}
         given = X
         if is_frame(X):

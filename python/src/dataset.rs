@@ -2,6 +2,7 @@
 
 use crate::error::{os_error, value_error};
 use crate::matrix::{Borrowed, Handed, hand};
+use crate::threads;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use rpo::core::{MatrixError, Seed};
@@ -142,8 +143,10 @@ impl Dataset {
     }
 
     /// The figures that describe the set, as a JSON list of names and values.
-    fn summary(&self, py: Python<'_>) -> String {
-        py.detach(|| json!(self.0.summary(&self.0.label_statistics())).to_string())
+    fn summary(&self, py: Python<'_>) -> PyResult<String> {
+        let pool = threads::pool(0)?;
+        let summary = || json!(self.0.summary(&self.0.label_statistics())).to_string();
+        Ok(py.detach(|| pool.install(summary)))
     }
 
     /// Numbers of samples, features and outputs.

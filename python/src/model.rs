@@ -53,7 +53,17 @@ impl Model {
         n_threads: usize,
         f: impl FnOnce(&rpo::Model, MatrixView<'_>) -> Result<T, ModelError> + Send,
     ) -> PyResult<Result<T, ModelError>> {
-        let x = x.view()?;
+        self.run(py, x.view()?, n_threads, f)
+    }
+
+    /// Like [`attempt`](Self::attempt), for features that are checked.
+    fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        x: MatrixView<'_>,
+        n_threads: usize,
+        f: impl FnOnce(&rpo::Model, MatrixView<'_>) -> Result<T, ModelError> + Send,
+    ) -> PyResult<Result<T, ModelError>> {
         let pool = threads::pool(n_threads)?;
         Ok(py.detach(|| pool.install(|| f(&self.0, x))))
     }
@@ -83,7 +93,9 @@ impl Model {
         f: impl Fn(&rpo::Model, MatrixView<'_>, Range<usize>) -> Result<T, ModelError> + Sync,
         mut take: impl FnMut(usize, T),
     ) -> PyResult<()> {
-        let n = x.view()?.n_rows();
+        // Checked once: that takes a pass over all entries of a sparse matrix.
+        let x = x.view()?;
+        let n = x.n_rows();
         let (mut start, mut size) = (0, pace.first);
         loop {
             let clock = Instant::now();
@@ -101,7 +113,7 @@ impl Model {
                     start..end,
                 ),
             };
-            let part = self.attempt(py, x, n_threads, block)?;
+            let part = self.run(py, x, n_threads, block)?;
             take(start, part.map_err(|e| model_error(e.in_block(start)))?);
             if end == n {
                 return Ok(());

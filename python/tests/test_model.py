@@ -385,3 +385,15 @@ def test_bytes_of_any_kind_are_a_model(labels):
 def test_the_version_is_that_of_the_package(labels):
     assert rpo.__version__ == importlib.metadata.version("rpo-learn")
     assert rpo.__version__.startswith("0.")
+
+
+def test_sizes_of_groups_of_outputs_are_a_parameter():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(80, 4))
+    one = lambda k: np.eye(k)[random.integers(k, size=80)]  # noqa: E731
+    Y = np.hstack([one(3), one(2)])
+    model = rpo.Model.fit(X, Y, method="gbmort", labels=True, loss="softmax", groups="3,2", iterations=3)
+    predicted = model.predict(X)
+    assert np.allclose(predicted[:, :3].sum(axis=1), 1)
+    assert np.allclose(predicted[:, 3:].sum(axis=1), 1)
+    assert rpo.Model.fit(X, Y, labels=True, **model.parameters) == model

@@ -164,12 +164,13 @@ def test_a_forked_child_fits_and_predicts():
     expected = model.predict(X[:50])
     labels = model.decide(expected)
     values = model.predict_values(X[:50])
+    described = rpo.describe(X, Y)
     children = []
     for _ in range(2):
         child = os.fork()
         if child == 0:
             same = np.array_equal(model.predict(X[:50]), expected) and fit(3) == model
-            same = same and (model.decide(expected) != labels).nnz == 0
+            same = same and (model.decide(expected) != labels).nnz == 0 and rpo.describe(X, Y) == described
             same = same and all((model.predict_values(X[:50])[name] == values[name]).all() for name in values)
             os._exit(0 if same else 1)
         children.append(child)
