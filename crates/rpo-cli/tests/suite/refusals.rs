@@ -486,7 +486,10 @@ fn advice_names_the_option_that_helps() {
             "d.csv",
             "a,y\n1,0\n2,1\n",
             "--targets y --thresholds off",
-            &["--thresholds must be one of", "macro-f, label-f, micro-f, rate, none, got \"off\""],
+            &[
+                "--thresholds must be one of",
+                "macro-f, label-f, micro-f, rate, none, got \"off\"",
+            ],
         ),
         (
             "d.csv",

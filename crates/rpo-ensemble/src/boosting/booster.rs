@@ -140,6 +140,7 @@ impl<'a> Booster<'a> {
                 Algorithm::GbrtRpo => self.outputs.mean_weights(),
                 _ => &[],
             },
+            has_missing: !self.outputs.counts_all(),
             in_turn: self.only.is_none_or(|only| only.n_outputs == 1),
         }
     }

@@ -38,6 +38,9 @@ pub(super) struct Trees<'t> {
     pub(super) weights: &'t [f32],
     /// The mean weight of the outputs of each sample, for Algorithm 3; empty if all are 1.
     pub(super) mean_weights: &'t [f32],
+    /// Whether some outputs have no weight, as missing ones. A node may then have rows that count for nothing, of which its
+    /// split does not know where the rule of the tree will send them.
+    pub(super) has_missing: bool,
     /// Whether all trees grow one after the other, unless they [grow ahead](super::ahead).
     pub(super) in_turn: bool,
 }
@@ -97,7 +100,8 @@ impl Trees<'_> {
 
     /// Finds the leaves of all samples, and brings gains to the unit of the model's.
     pub(super) fn complete(&self, grown: Grown<AxisRule>, target: &Target, gain_unit: f64) -> GrownTree {
-        let leaves = LeafIndex::new(&grown, self.features, self.params.subsample < 1.0);
+        let by_rules = self.params.subsample < 1.0 || self.has_missing;
+        let leaves = LeafIndex::new(&grown, self.features, by_rules);
         let unit = gain_unit / target.unit();
         let splits = grown.structure.splits();
         let gains = splits.map(|(node, _)| grown.gains[node] * unit).collect();

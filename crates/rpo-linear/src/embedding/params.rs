@@ -130,7 +130,7 @@ pub struct LabelEmbeddingParams {
     /// Softmax allows 1 only.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.5))]
     pub smoothing: Option<f64>,
-    /// Number of samples per step; a tenth of them by default.
+    /// Largest number of samples per step; a tenth of them by default. Steps have equal numbers but for one sample.
     ///
     /// By default ⌈n/10⌉, but at most the number that gives 10⁸ activations or features.
     #[schemars(range(min = 1))]

@@ -113,7 +113,7 @@ impl Sgd<'_, '_, '_> {
         let mut order = self.training.to_vec();
         for epoch in 1..=epochs {
             order.shuffle(&mut self.seed.child(epoch as u64).rng());
-            for rows in order.chunks(batch) {
+            for rows in even_chunks(&order, batch) {
                 self.limits.check_stop()?;
                 let step = ((1.0 - momentum) * rate) as f32;
                 self.step(&mut weights, &mut change, &target, rows, (momentum as f32, step));
@@ -245,4 +245,29 @@ fn per_task(n: usize) -> usize {
         threads => 2 * threads,
     };
     n.div_ceil(tasks).clamp(*TASK.start(), *TASK.end())
+}
+
+/// Divides samples into as many parts as there are with at most `most` each, of equal size but for one sample: a part of
+/// few samples would move the weights as far as the others, in a direction that says little.
+fn even_chunks(samples: &[usize], most: usize) -> impl Iterator<Item = &[usize]> {
+    let (n, n_parts) = (samples.len(), samples.len().div_ceil(most));
+    (0..n_parts).map(move |part| &samples[part * n / n_parts..(part + 1) * n / n_parts])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_step_has_few_samples() {
+        let samples: Vec<usize> = (0..301).collect();
+        for (most, expected) in [(100, 4), (101, 3), (301, 1), (1, 301), (43, 7)] {
+            let parts: Vec<&[usize]> = even_chunks(&samples, most).collect();
+            assert_eq!((parts.len(), parts.concat()), (expected, samples.clone()));
+            let sizes = parts.iter().map(|part| part.len());
+            let (least, largest) = (sizes.clone().min().unwrap(), sizes.max().unwrap());
+            assert!(largest <= most && largest - least <= 1, "{least} {largest}");
+        }
+        assert_eq!(even_chunks(&[], 3).count(), 0);
+    }
 }

@@ -381,3 +381,43 @@ fn numbers_need_no_leading_zero() {
     }
     assert!(Method::named("gbmort").unwrap().with("subsample", "nan").is_err());
 }
+
+/// Samples without any output in the direction of a projection take no part in a split, but their predictions are those of
+/// the leaf whose value they share.
+#[test]
+fn values_of_leaves_are_those_of_the_samples_that_reach_them() {
+    const M: f32 = f32::NAN;
+    let row = |i: usize| match i {
+        0..8 => [0.0, 0.0, 0.0],
+        8..11 => [1.0, 1.0, 0.0],
+        _ => [M, M, 10.0],
+    };
+    let x = Array2::from_shape_fn((14, 1), |(i, _)| row(i)[0]);
+    let y = Array2::from_shape_fn((14, 2), |(i, j)| row(i)[1 + j]);
+    let data = Dataset::with_missing(x.into(), y.clone().into(), Task::Regression).unwrap();
+    for seed in 0..6 {
+        let method: Method = format!(
+            "gbrt-relabel-rpo --iterations 1 --learning-rate 1 --loss square --leaf-l2 0 --subsample 1 --projection subsample \
+             --components 1 --max-leaves 2 --scale-outputs none --max-features all --trees-ahead 0 --min-samples-leaf 1 \
+             --seed {seed}"
+        )
+        .parse()
+        .unwrap();
+        let predicted = Model::fit(&method, &data)
+            .unwrap()
+            .predict(data.features().view())
+            .unwrap();
+        // The mean of B over the samples that have the same predictions.
+        for i in 0..14 {
+            let alike: Vec<f32> = (0..14)
+                .filter(|&k| predicted.row(k) == predicted.row(i))
+                .map(|k| y[[k, 1]])
+                .collect();
+            let mean = alike.iter().sum::<f32>() / alike.len() as f32;
+            assert!(
+                (predicted[[i, 1]] - mean).abs() < 1e-4,
+                "seed {seed}: {predicted}"
+            );
+        }
+    }
+}

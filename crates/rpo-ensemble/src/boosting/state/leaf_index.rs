@@ -12,15 +12,11 @@ pub(in crate::boosting) struct LeafIndex {
 }
 
 impl LeafIndex {
-    /// Returns the leaves of a grown tree. With a subsample, all samples are routed. Otherwise samples of weight 0,
-    /// which have no influence, get leaf 0.
-    pub(in crate::boosting) fn new(
-        grown: &Grown<AxisRule>,
-        features: &Features<'_>,
-        is_subsample: bool,
-    ) -> Self {
+    /// Returns the leaves of a grown tree: by its rules, as with a subsample, or those in which samples were while it grew;
+    /// samples of weight 0, which have no influence, then get leaf 0.
+    pub(in crate::boosting) fn new(grown: &Grown<AxisRule>, features: &Features<'_>, by_rules: bool) -> Self {
         let n_leaves = grown.structure.n_leaves();
-        if is_subsample {
+        if by_rules {
             let of_row = features.leaves(&grown.structure);
             return Self { of_row, n_leaves };
         }
