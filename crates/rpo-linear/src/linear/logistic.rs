@@ -186,12 +186,10 @@ impl LogisticRegressionParams {
             limits: Limits::new(options.memory_limit, options.observers),
         };
         let mut fitted = solver.fit(rows, &samples, |_| Ok(cost))?;
-        // Of a label that no sample has, or all have.
-        let n = (0..rows.n_rows()).filter(|&row| rows.weight(row) > 0.0).count() as f64;
+        let total = rows.total_weight();
         for (offset, samples) in fitted.offset.iter_mut().zip(&samples) {
             if offset.is_infinite() {
-                let n_with = if rows.sum_weights(samples) > 0.0 { n } else { 0.0 };
-                *offset = prior_log_odds(n_with, n) as f32;
+                *offset = prior_log_odds(rows.sum_weights(samples), total) as f32;
             }
         }
         if let Some(factors) = &unit.factors {

@@ -72,21 +72,14 @@ impl Panel<'_, '_, '_> {
     /// Returns the log-odds of the labels: there, the gradient is that by features, which that by the intercept would
     /// hide for a rare label. And whether a label varies; if not, no finite intercept is best, and the log-odds stay.
     fn start(&self) -> (Lanes, [bool; LANES]) {
-        let (mut with, mut all, mut n) = ([0.0; LANES], 0.0, 0.0);
+        let (mut with, mut all) = ([0.0; LANES], 0.0);
         for i in 0..self.x.row_count() {
             let weight = self.weight_of(i);
             all += weight;
-            n += f64::from(u8::from(weight > 0.0));
             self.for_each_label(i, |lane| with[lane] += weight);
         }
         let varies = with.map(|with| 0.0 < with && with < all);
-        // Those of a label that does not vary are about a number of samples, whatever the unit of their weights.
-        let start = with.map(|with| match with {
-            0.0 => prior_log_odds(0.0, n),
-            _ if with == all => prior_log_odds(n, n),
-            _ => prior_log_odds(with, all),
-        });
-        (start, varies)
+        (with.map(|with| prior_log_odds(with, all)), varies)
     }
 
     fn weight_of(&self, row: usize) -> f64 {

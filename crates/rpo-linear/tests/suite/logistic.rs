@@ -232,33 +232,3 @@ fn threads_and_storage_change_no_bit_of_sparse_regressions() {
     let (sparse_x, sparse_y) = (csr(&x), csr(&y));
     assert_eq!(params.fit((&sparse_x).into(), (&sparse_y).into()).unwrap(), model);
 }
-
-/// A label that no sample has, or all have, is as likely whatever the unit of weights: dense and sparse features.
-#[test]
-fn constant_labels_depend_on_numbers_of_samples() {
-    let x = Array2::from_shape_fn((50, 3), |(i, j)| ((i * (3 + j) + j) % 7) as f32);
-    let y = Array2::from_shape_fn((50, 3), |(i, j)| [0.0, 1.0, (i % 2) as f32][j]);
-    let sparse = csr(&x.mapv(|v| if v > 5.0 { v } else { 0.0 }));
-    for x in [MatrixView::from(&x), MatrixView::Sparse(sparse.view())] {
-        let predict = |weight: f32| {
-            let weights = [weight; 50];
-            let options = RegressionOptions {
-                weights: Some(&weights),
-                ..RegressionOptions::default()
-            };
-            let params = LogisticRegressionParams::default();
-            let model = params.fit_with(x, (&y).into(), options).unwrap();
-            model.predict(x).unwrap()
-        };
-        let (ones, small) = (predict(1.0), predict(0.02));
-        for (label, expected) in [(0, 0.5 / 51.0), (1, 50.5 / 51.0)] {
-            for predicted in [&ones, &small] {
-                assert!(
-                    (predicted[[0, label]] - expected).abs() < 1e-6,
-                    "{}",
-                    predicted.row(0)
-                );
-            }
-        }
-    }
-}
