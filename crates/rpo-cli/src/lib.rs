@@ -7,7 +7,6 @@ mod doubts;
 mod error;
 mod files;
 mod interrupt;
-mod model_columns;
 mod options;
 mod output;
 mod predictions;

@@ -1,8 +1,8 @@
 //! `rpo inspect`.
 
 use crate::error::CliError;
-use crate::model_columns::{features, features_in_words, targets, targets_in_words};
 use crate::output::{Report, print};
+use crate::predictions::model_columns::{features, features_in_words, targets, targets_in_words};
 use clap::Args;
 use rpo::combine::Ensemble;
 use rpo::{Model, Predictor, TreeSize};

@@ -3,8 +3,8 @@
 use super::problem::Problem;
 use super::request::{Pick, Request};
 use super::rows::{Given, by_column, by_number};
-use crate::model_columns;
 use crate::predictions::json_outputs::{self, JsonOutputs, add};
+use crate::predictions::model_columns;
 use crate::predictions::{PredictedColumns, for_each_explanation};
 use rpo::Predictor;
 use rpo::core::{CsrMatrix, Matrix, MatrixView, best_first, csr_row};
