@@ -105,8 +105,9 @@ pub enum Deviance {
 impl Deviance {
     /// Returns the mean deviance of each output, over its evaluated samples in order; NaN for an output without any.
     ///
-    /// # Errors [`MetricError::Deviance`] for a true value below 0; no samples or no outputs, shapes that differ,
-    /// predictions that are not finite, true values that are infinite or, unless they are skipped, NaN.
+    /// # Errors
+    /// [`MetricError::Deviance`] for a true value below 0; no samples or no outputs, shapes that differ, predictions that
+    /// are not finite, true values that are infinite or, unless they are skipped, NaN.
     pub fn per_output<T: Real, P: Real>(
         self,
         truth: ArrayView2<'_, T>,

@@ -11,7 +11,6 @@ use crate::output::{Output, figure, note, print};
 use crate::progress;
 use clap::Args;
 use rpo::core::Seed;
-use rpo::data::Task;
 use rpo::data::split::Withheld;
 use rpo::metrics::{Metric, Score};
 use rpo::{CrossValScores, CrossValidation, EvaluateOptions, Fold, Folds, cross_validate};
@@ -75,7 +74,7 @@ impl CrossValidate {
                 default_metrics(&Predicted {
                     first: estimator.default_metric(data.task(), n_outputs),
                     n_outputs,
-                    has_labels: data.task() == Task::MultiLabel || data.has_declared_labels(),
+                    has_labels: data.has_labels(),
                     has_classes: !data.class_columns().is_empty(),
                     has_intervals: method.is_set("intervals"),
                     has_median: levels.contains(&0.5),

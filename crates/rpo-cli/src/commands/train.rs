@@ -11,7 +11,7 @@ use crate::progress;
 use crate::resources::{Stopwatch, peak_memory_bytes};
 use clap::Args;
 use rpo::combine::{Candidate, Ensemble};
-use rpo::data::{Dataset, Task};
+use rpo::data::Dataset;
 use rpo::linear::FitEstimate;
 use rpo::{Estimator, FitContext, Model, ModelError};
 use serde_json::{Map, Value};
@@ -246,8 +246,7 @@ fn note_part(parameters: &Map<String, Value>, data: &Dataset) {
     if first.is_none_or(|first| first == 0) {
         return;
     }
-    let has_labels = data.task() == Task::MultiLabel || data.has_declared_labels();
-    if has_labels && is_set("thresholds") {
+    if data.has_labels() && is_set("thresholds") {
         note(
             "`rpo merge` refuses parts of a forest with decision thresholds, which belong to the scores of one model: \
              --thresholds none trains parts without",

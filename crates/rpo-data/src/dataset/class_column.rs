@@ -105,6 +105,11 @@ impl Dataset {
         !self.class_columns.is_empty() || !self.labels_beside.is_empty()
     }
 
+    /// Returns true if some outputs are labels or classes.
+    pub fn has_labels(&self) -> bool {
+        self.task() == Task::MultiLabel || self.has_declared_labels()
+    }
+
     /// Returns true if an output is a label or a class.
     pub fn is_label(&self, output: usize) -> bool {
         self.task() == Task::MultiLabel

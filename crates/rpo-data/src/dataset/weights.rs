@@ -1,7 +1,6 @@
 //! Weights of samples, and of individual outputs of samples.
 
 use super::{Dataset, DatasetError, check_range};
-use crate::Task;
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, CowArray, Ix2, concatenate};
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Mismatch, Propensity, WeightError};
 use std::borrow::Cow;
@@ -256,7 +255,7 @@ impl Dataset {
 
     /// Adds a rule, if it gives these samples valid weights.
     fn with_rule(mut self, rule: LabelRule) -> Result<Self, DatasetError> {
-        if self.task() == Task::Regression && !self.has_declared_labels() {
+        if !self.has_labels() {
             return Err(DatasetError::LabelWeightsOfNumbers);
         }
         self.weights.rules.push(rule);
@@ -339,6 +338,7 @@ fn check_cells(weights: ArrayView2<'_, f32>) -> Result<(), WeightError> {
 mod tests {
     use super::*;
     use crate::ClassColumn;
+    use crate::Task;
     use ndarray::array;
 
     fn data() -> Dataset {

@@ -234,8 +234,7 @@ impl Pool<'_> {
         candidates: &[usize],
     ) -> Result<Vec<Vec<f64>>, ModelError> {
         let mut by_part: Vec<_> = choices.iter().map(|_| self.scoring_by_part()).collect();
-        let every_part = |_: usize| true;
-        self.for_each_block(candidates, every_part, |part, scores, truth| {
+        self.for_each_block(candidates, |part, scores, truth| {
             for ((choice, set), scoring) in choices.iter().zip(sets).zip(&mut by_part) {
                 if set.contains(&part)
                     && let Some(scores) = self.combined(choice, candidates, &scores)?
@@ -281,8 +280,7 @@ impl Pool<'_> {
         let rule = thresholds.filter(|_| fits && !labels.is_empty());
         let mut scores_of_choice = Vec::new();
         let mut scoring = self.scoring();
-        let every_part = |_: usize| true;
-        self.for_each_block(candidates, every_part, |part, scores, truth| {
+        self.for_each_block(candidates, |part, scores, truth| {
             let combine = |choice: &Choice| self.combined(choice, candidates, &scores);
             if let Some(choice) = without.get(part)
                 && let Some(scores) = combine(choice)?

@@ -38,8 +38,7 @@ impl Pool<'_> {
             .is_mixed()
             .then(|| (declared.numbers(), declared.labels()));
         let (mut of_outputs, mut of_labels) = (none(), kinds.as_ref().map(|_| none()));
-        let every_part = |_: usize| true;
-        self.for_each_block(&all, every_part, |part, mut scores, truth| {
+        self.for_each_block(&all, |part, mut scores, truth| {
             let mut truth = truth.view().to_dense(usize::MAX).expect("a block is small");
             scores
                 .iter_mut()

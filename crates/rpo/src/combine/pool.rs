@@ -80,12 +80,12 @@ struct Tried {
 }
 
 impl Tried {
-    /// A candidate without models of folds, before it is scored.
-    fn of(whole: Option<Model>) -> Self {
+    /// A candidate without models, before it is scored.
+    fn unscored() -> Self {
         Self {
             models: Vec::new(),
             kept: None,
-            whole,
+            whole: None,
             score: f64::NAN,
             scores_of_parts: Vec::new(),
             predicting: 0.0,
@@ -151,7 +151,7 @@ impl<'a> Pool<'a> {
         for model in models {
             pool.assess(Tried {
                 models: vec![model.clone()],
-                ..Tried::of(None)
+                ..Tried::unscored()
             })?;
         }
         Ok(pool)
@@ -276,7 +276,7 @@ impl<'a> Pool<'a> {
         estimator: &dyn Estimator,
         context: &FitContext<'_>,
     ) -> Result<f64, ModelError> {
-        let mut tried = Tried::of(None);
+        let mut tried = Tried::unscored();
         let suffices = |n_samples: usize| {
             self.data.groups().is_none() && dense_bytes(n_samples, self.data.n_outputs()) <= MOST_AT_ONCE
         };
@@ -461,9 +461,18 @@ impl<'a> Pool<'a> {
         Ok(self.fold_limits[fold].apply(scores))
     }
 
-    /// Calls `f(part, scores of each candidate, truth)` for the withheld samples of the parts for which `parts` returns
-    /// true, block by block. Nothing is predicted for others.
+    /// Calls `f(part, scores of each candidate, truth)` for the withheld samples, block by block.
     pub(super) fn for_each_block(
+        &self,
+        candidates: &[usize],
+        f: impl FnMut(usize, Vec<Array2<f32>>, Matrix) -> Result<(), ModelError>,
+    ) -> Result<(), ModelError> {
+        self.for_each_block_of(candidates, |_| true, f)
+    }
+
+    /// Like [`for_each_block`](Self::for_each_block), of the parts for which `parts` returns true: nothing is predicted
+    /// for others.
+    pub(super) fn for_each_block_of(
         &self,
         candidates: &[usize],
         parts: impl Fn(usize) -> bool,

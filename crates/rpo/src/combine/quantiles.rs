@@ -45,7 +45,7 @@ impl Pool<'_> {
         let total = 1.0 + counts.iter().sum::<f64>();
         let mut losses = vec![0.0; candidates.len()];
         let is_wanted = |part: usize| parts.contains(&part);
-        self.for_each_block(candidates, is_wanted, |_, scores, truth| {
+        self.for_each_block_of(candidates, is_wanted, |_, scores, truth| {
             let truth = truth.view().to_dense(usize::MAX).expect("a block is small");
             let mut chosen = Array2::<f64>::zeros(truth.dim());
             for (scores, &count) in scores.iter().zip(counts) {

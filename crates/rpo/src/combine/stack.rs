@@ -29,10 +29,9 @@ impl Pool<'_> {
         sets: &[Vec<usize>],
     ) -> Result<Vec<(Vec<f64>, f64)>, ModelError> {
         let mut searches: Vec<_> = sets.iter().map(|_| Search::new(candidates.len())).collect();
-        let every_part = |_: usize| true;
         while searches.iter().any(|search| search.next.is_some()) {
             let mut sums: Vec<_> = sets.iter().map(|_| Sums::new(candidates.len() + 1)).collect();
-            self.for_each_block(candidates, every_part, |part, mut scores, truth| {
+            self.for_each_block(candidates, |part, mut scores, truth| {
                 scores.iter_mut().for_each(|scores| scores.mapv_inplace(log_odds));
                 for ((search, parts), sums) in searches.iter().zip(sets).zip(&mut sums) {
                     if let Some(at) = search.next.as_ref().filter(|_| parts.contains(&part)) {

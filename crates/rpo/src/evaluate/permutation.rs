@@ -93,13 +93,13 @@ impl Model {
                 }
                 let varies = varying[features.clone()].contains(&true);
                 let worse = |repeat: u64| {
-                    if !varies {
-                        // No shuffle changes anything; an undefined score stays undefined.
-                        return Ok(if usual.is_finite() { 0.0 } else { f64::NAN });
-                    }
-                    if usual.is_infinite() {
-                        // Nothing is worse, and no difference is known.
+                    if !usual.is_finite() {
+                        // No difference from it is known.
                         return Ok(f64::NAN);
+                    }
+                    if !varies {
+                        // No shuffle changes anything.
+                        return Ok(0.0);
                     }
                     let order = shuffled(n, seed.child(index as u64).child(repeat));
                     let changed = with_order(x.reborrow(), &features, &order);

@@ -98,8 +98,7 @@ impl Configured {
     /// categories, the chosen encoding is recorded, as it would differ for other columns. Numbers have no thresholds.
     fn recorded(&self, data: &Dataset) -> Map<String, Value> {
         let mut parameters = self.parameters.clone();
-        if data.task() == Task::Regression
-            && !data.has_declared_labels()
+        if !data.has_labels()
             && let Some(thresholds) = parameters.get_mut("thresholds")
         {
             *thresholds = Value::Null;

@@ -255,11 +255,7 @@ impl<'a> Search<'a> {
             }
             Err(e) if e.is_stopped() => {
                 report.skipped = Some("took longer than the time that it was given".to_owned());
-                self.late.push(Late {
-                    configuration,
-                    seed,
-                    place: self.reported.len(),
-                });
+                self.remember(configuration, seed);
             }
             Err(e) => {
                 report.skipped = Some(e.to_string());
@@ -269,16 +265,21 @@ impl<'a> Search<'a> {
         self.report(report);
     }
 
+    /// Remembers the configuration that is reported next, as there was no time for it.
+    fn remember(&mut self, configuration: &'a Configuration, seed: u64) {
+        self.late.push(Late {
+            configuration,
+            seed,
+            place: self.reported.len(),
+        });
+    }
+
     /// Records a configuration that there is no time for.
     fn skip(&mut self, configuration: &'a Configuration, seed: u64) {
         let reason = match self.context.observers().is_stopped() {
             true => "stopped by the user",
             false => {
-                self.late.push(Late {
-                    configuration,
-                    seed,
-                    place: self.reported.len(),
-                });
+                self.remember(configuration, seed);
                 "would have taken longer than the time that was left"
             }
         };
