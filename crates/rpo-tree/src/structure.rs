@@ -216,7 +216,11 @@ impl<R: Rule> Structure<R> {
 impl Structure<AxisRule> {
     /// Returns the leaf of a sample given only its stored values: those of `features`, which are increasing; the other
     /// values are 0. Looks features up instead of expanding the sample.
+    ///
+    /// # Panics
+    /// If there are not as many values as features.
     pub fn leaf_of_stored(&self, features: &[u32], values: &[f32]) -> u32 {
+        assert_eq!(features.len(), values.len(), "a value for each feature");
         let mut node = 0;
         loop {
             match &self.nodes[node] {

@@ -134,7 +134,8 @@ pub struct BoostingParams {
     /// threshold.
     ///
     /// Trees on bins are much faster, and the same if no feature has more distinct values than bins. With more than 255
-    /// values other than 0, a feature has at most one bin per 16 of them, or 63 bins if that is more.
+    /// values other than 0, a feature has at most one bin per 16 of them, or 63 bins if that is more. A value of as many
+    /// samples as a bin has its own bin, and so has every category.
     pub bins: Bins,
     /// Weight by which the mean of a category is shrunk towards the overall mean before categories are ordered.
     ///

@@ -44,11 +44,11 @@ pub struct ForestParams {
     /// Largest number of bins per feature, 2 to 255, whose boundaries are the candidate thresholds; exact, the default,
     /// for any threshold.
     ///
-    /// Trees on bins grow faster on many samples. With more than 255 values other than 0, a feature has at most
-    /// one bin per 16 of them, or 63 bins if that is more. Bins cannot be combined with random thresholds, entropy or
-    /// missing outputs, and sparse outputs without a projection are made dense. They have no effect if an output has a
-    /// value so extreme, about 2³⁴/n times the spread of the others, that sums in fixed point would lose the digits of
-    /// the others.
+    /// Trees on bins grow faster on many samples. With more than 255 values other than 0, a feature has at most one bin
+    /// per 16 of them, or 63 bins if that is more. A value of as many samples as a bin has its own bin, and so has
+    /// every category. Bins cannot be combined with random thresholds, entropy or missing outputs, and sparse outputs
+    /// without a projection are made dense. They have no effect if an output has a value so extreme, about 2³⁴/n times
+    /// the spread of the others, that sums in fixed point would lose the digits of the others.
     pub bins: Bins,
     /// Weight by which the mean of a category is shrunk towards the overall mean before categories are ordered; in
     /// multiples of the mean weight of samples.

@@ -2,6 +2,7 @@
 
 use crate::categories::most_frequent;
 use crate::ranks::{from_sortable, sortable, threshold_between};
+use std::cmp::Reverse;
 
 /// The smallest and the largest value of a bin in the training set.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +32,80 @@ fn limit(max_bins: usize, n: usize) -> usize {
     max_bins.min((n / SAMPLES_PER_BIN).max(FEWEST))
 }
 
+/// Returns the ends of `limit` bins of more values than that.
+fn ends(distinct: &[Counted], limit: usize, total: u64) -> Vec<usize> {
+    let count = |i: usize| u64::from(distinct[i].1);
+    let frequent = frequent(distinct, limit, total);
+    let mut runs_left = n_runs(&frequent, distinct.len());
+    let mut bins_left = limit - frequent.len();
+    let mut values_left = distinct.len() - frequent.len();
+    let mut left = total - frequent.iter().map(|&i| count(i)).sum::<u64>();
+    let mut ends = Vec::with_capacity(limit);
+    let mut start = 0;
+    for end in frequent.into_iter().chain([distinct.len()]) {
+        runs_left -= usize::from(start < end);
+        let mut in_bin = 0;
+        for i in start..end {
+            in_bin += count(i);
+            values_left -= 1;
+            // A bin ends if it holds its fraction of the remaining samples, or if each remaining value can have its own
+            // bin; but a bin is left for each run.
+            let is_full = in_bin * bins_left as u64 >= left || values_left < bins_left;
+            if i + 1 == end || is_full && bins_left > runs_left + 1 {
+                ends.push(i + 1);
+                left -= in_bin;
+                bins_left -= 1;
+                in_bin = 0;
+            }
+        }
+        if end < distinct.len() {
+            ends.push(end + 1);
+        }
+        start = end + 1;
+    }
+    ends
+}
+
+/// Returns the indices of the values that have their own bins, in increasing order: as long as the most frequent of the
+/// other values has at least the mean number of samples of the remaining bins, it is one of them; but only as many as
+/// leave a bin for each run of the others.
+fn frequent(distinct: &[Counted], limit: usize, total: u64) -> Vec<usize> {
+    let count = |i: usize| u64::from(distinct[i].1);
+    if (0..distinct.len()).all(|i| count(i) * (limit as u64) < total) {
+        return Vec::new();
+    }
+    let by_count = |i: &usize| (Reverse(distinct[*i].1), *i);
+    let mut found: Vec<usize> = (0..distinct.len()).collect();
+    found.select_nth_unstable_by_key(limit, by_count);
+    found.truncate(limit);
+    found.sort_unstable_by_key(by_count);
+    let mut left = total;
+    let bins_left = (1..=limit as u64).rev();
+    let n = found.iter().zip(bins_left).take_while(|&(&i, bins_left)| {
+        let is_frequent = count(i) * bins_left >= left;
+        left -= count(i);
+        is_frequent
+    });
+    let n = n.count();
+    found.truncate(n);
+    let in_order = |found: &[usize]| {
+        let mut in_order = found.to_vec();
+        in_order.sort_unstable();
+        in_order
+    };
+    while found.len() + n_runs(&in_order(&found), distinct.len()) > limit {
+        found.pop();
+    }
+    in_order(&found)
+}
+
+/// Returns the number of runs of values between the frequent ones.
+fn n_runs(frequent: &[usize], n_values: usize) -> usize {
+    let starts = [0].into_iter().chain(frequent.iter().map(|i| i + 1));
+    let ends = frequent.iter().copied().chain([n_values]);
+    starts.zip(ends).filter(|(start, end)| start < end).count()
+}
+
 /// The bins of a feature, in increasing order of values.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FeatureBins {
@@ -42,34 +117,26 @@ pub(super) struct FeatureBins {
 
 impl FeatureBins {
     /// Makes one bin per value if there are at most as many values as bins, which are `max_bins` or fewer for few
-    /// samples. Otherwise the bins hold sample counts as equal as the values allow, and a value with more samples has
-    /// its own bin.
+    /// samples. Otherwise each value with at least as many samples as a bin should have, such as 0, has its own bin, so
+    /// that the rarer values on either side can be told from it; the bins of the other values hold sample counts as
+    /// equal as the values allow.
     pub(super) fn new(distinct: &[Counted], max_bins: usize, n_missing: usize) -> Self {
-        let mut left: u64 = distinct.iter().map(|&(_, count)| u64::from(count)).sum();
+        let total: u64 = distinct.iter().map(|&(_, count)| u64::from(count)).sum();
         let zeros = distinct.binary_search_by_key(&sortable(0.0), |&(value, _)| value);
         let n_zero = zeros.map_or(0, |place| distinct[place].1 as usize);
-        let limit = limit(max_bins, left as usize - n_zero + n_missing);
-        let mut bins = Vec::with_capacity(limit.min(distinct.len()));
-        let (mut first, mut in_bin) = (0, 0);
-        for (i, &(_, count)) in distinct.iter().enumerate() {
-            in_bin += u64::from(count);
-            let bins_left = (limit - bins.len()) as u64;
-            let values_left = (distinct.len() - 1 - i) as u64;
-            // A bin ends if it holds its fraction of the remaining samples, or if each remaining value can have its own
-            // bin.
-            let is_full = bins_left > 1 && (in_bin * bins_left >= left || values_left < bins_left);
-            if is_full || values_left == 0 {
-                let value = |i: usize| from_sortable(distinct[i].0);
-                bins.push(Bin {
-                    low: value(first),
-                    high: value(i),
-                });
-                left -= in_bin;
-                (first, in_bin) = (i + 1, 0);
-            }
-        }
+        let limit = limit(max_bins, total as usize - n_zero + n_missing);
+        let ends = match distinct.len() <= limit {
+            true => (1..=distinct.len()).collect(),
+            false => ends(distinct, limit, total),
+        };
+        let value = |i: usize| from_sortable(distinct[i].0);
+        let starts = [0].into_iter().chain(ends.iter().copied());
+        let bin = |(start, &end): (usize, &usize)| Bin {
+            low: value(start),
+            high: value(end - 1),
+        };
         Self {
-            bins,
+            bins: starts.zip(&ends).map(bin).collect(),
             has_missing: n_missing > 0,
             is_categorical: false,
         }
@@ -157,6 +224,7 @@ mod tests {
     use super::*;
     use crate::categories::count_distinct;
     use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     fn counted(values: &[f32]) -> Vec<Counted> {
         let mut bits: Vec<u32> = values.iter().map(|&v| sortable(v)).collect();
@@ -202,6 +270,56 @@ mod tests {
             }
             prop_assert_eq!(bins.zero(), bins.bins.iter().position(|b| b.low <= 0.0 && 0.0 <= b.high));
         }
+    }
+
+    proptest! {
+        #[test]
+        fn frequent_values_are_told_from_their_neighbours(
+            values in prop::collection::vec((-30_i32..30, 1_u32..4), 10..60),
+            heavy in prop::collection::vec((-30_i32..30, 50_u32..90), 1..4),
+        ) {
+            let mut counts = BTreeMap::new();
+            for (value, count) in values.into_iter().chain(heavy.iter().copied()) {
+                *counts.entry(value).or_insert(0) += count;
+            }
+            let of = |sign: i32| -> Vec<Counted> {
+                let mut distinct: Vec<Counted> = counts.iter().map(|(v, n)| (sortable((sign * v) as f32), *n)).collect();
+                distinct.sort_unstable();
+                distinct
+            };
+            let limit = 9;
+            prop_assume!(limit < counts.len());
+            for sign in [1, -1] {
+                let bins = FeatureBins::new(&of(sign), limit, 0);
+                prop_assert_eq!(bins.len(), limit);
+                for (value, _) in &heavy {
+                    let value = (sign * value) as f32;
+                    let bin = bins.bins[bins.bin_of(value)];
+                    prop_assert_eq!((bin.low, bin.high), (value, value));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_rare_value_below_a_frequent_one_has_a_bin() {
+        // 40 samples of a value for "unknown", 7000 zeros, and 2960 amounts.
+        let mut distinct = vec![(sortable(-1.0), 40), (sortable(0.0), 7000)];
+        distinct.extend((1..=2960).map(|i| (sortable(i as f32), 1)));
+        let bins = FeatureBins::new(&distinct, 255, 0);
+        assert_eq!(bins.len(), 3000 / SAMPLES_PER_BIN);
+        assert_eq!([-1.0, 0.0, 1.0].map(|value| bins.bin_of(value)), [0, 1, 2]);
+        let size = |bin: &Bin| bin.high - bin.low + 1.0;
+        assert!(bins.bins[2..].iter().map(size).all(|size| size <= 17.0));
+    }
+
+    #[test]
+    fn more_frequent_values_than_bins_for_those_between() {
+        // Every other value is frequent, and so are the bins of some of them shared.
+        let distinct: Vec<Counted> = (0..40).map(|i| (sortable(i as f32), 1 + 20 * (i % 2))).collect();
+        let bins = FeatureBins::new(&distinct, 25, 0);
+        assert_eq!(bins.len(), 25);
+        assert!((0..40).all(|i| bins.bins[bins.bin_of(i as f32)].low <= i as f32));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::bins::FeatureBins;
 use super::cell::Cell;
 use super::features::{Place, Rows, Side, add_in_parts};
 use super::lines::{Bytes, Lines, TILE, Tile, WIDTH};
-use crate::categories::count_distinct;
+use crate::categories::{MOST_CATEGORIES, count_distinct};
 use crate::grow::threads;
 use crate::ranks::{sort_by_bits, sortable};
 use ndarray::{ArrayView2, Axis, s};
@@ -64,7 +64,7 @@ impl DenseBins {
                     let observed = sorted.partition_point(|&key| key < u32::MAX);
                     let distinct = count_distinct(sorted[..observed].iter().copied());
                     let bins = match categorical.binary_search(&((first + lane) as u32)) {
-                        Ok(_) => FeatureBins::of_categories(distinct, max_bins, observed < n),
+                        Ok(_) => FeatureBins::of_categories(distinct, MOST_CATEGORIES, observed < n),
                         Err(_) => FeatureBins::new(&distinct, max_bins, n - observed),
                     };
                     let mut column = vec![0; n];

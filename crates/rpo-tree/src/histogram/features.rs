@@ -139,8 +139,8 @@ impl BinnedFeatures {
     pub const MOST_BINS: usize = 255;
 
     /// Codes a feature matrix (n x p) in at most `max_bins` bins per feature. NaN means missing. Columns listed in
-    /// `categorical`, increasing, hold [categories](crate::categories), and each code has its own bin; if there are
-    /// more than `max_bins` codes, the rarest count as missing.
+    /// `categorical`, increasing, hold [categories](crate::categories), and each code has its own bin, whatever
+    /// `max_bins`; if there are more than 255 codes, the rarest count as missing.
     ///
     /// # Errors
     /// [`TreeError::Parameter`] unless `max_bins` is in 2 to 255; for the matrix and the categories, those of
