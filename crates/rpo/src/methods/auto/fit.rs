@@ -10,6 +10,7 @@ use rpo_data::{Dataset, Task};
 use rpo_ensemble::EnsembleError;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Largest number of samples for which folds are used, so that each sample is withheld once.
@@ -76,7 +77,7 @@ impl Estimator for AutoParams {
         // The scores that are compared do not use sample weights.
         Needs {
             equal_weights: true,
-            ..Needs::default()
+            ..Needs::FEW
         }
     }
 
@@ -160,8 +161,11 @@ pub(super) struct Tried {
 }
 
 /// A configuration that there was no time for.
-struct Late<'a> {
-    configuration: &'a Configuration,
+struct Late {
+    /// With as many trees as there was time for, where they are a parameter.
+    configuration: Configuration,
+    /// This number of trees.
+    n_trees: Option<usize>,
     seed: u64,
     /// Its index in the report.
     place: usize,
@@ -178,7 +182,7 @@ pub(super) struct Search<'a> {
     pub(super) pool: Pool<'a>,
     /// In the order of candidates in the pool.
     pub(super) tried: Vec<Tried>,
-    late: Vec<Late<'a>>,
+    late: Vec<Late>,
     reported: Vec<Candidate>,
     /// Number of configurations that suit the data.
     pub(super) n_admitted: usize,
@@ -186,7 +190,7 @@ pub(super) struct Search<'a> {
     failure: Option<ModelError>,
 }
 
-impl<'a> Search<'a> {
+impl Search<'_> {
     /// Configurations with their positions in the portfolio, in the order in which they are tried: if the time is limited,
     /// the cheapest one is the first, and shows what the others take.
     fn in_order<'c>(&self, admitted: &[&'c Configuration]) -> Vec<(usize, &'c Configuration)> {
@@ -199,24 +203,27 @@ impl<'a> Search<'a> {
     }
 
     /// Tries a configuration while there is time.
-    fn visit(&mut self, configuration: &'a Configuration, seed: u64) {
+    fn visit(&mut self, configuration: &Configuration, seed: u64) {
         self.visit_until(configuration, seed, self.deadline(configuration));
     }
 
-    /// Tries the cheapest configurations that there was no time for, whatever time they take, until there is a result.
+    /// Tries configurations that there was no time for, without a limit, until there is a result: first those with as
+    /// many trees as there was time for, the most trees first, then the cheapest, whose time is unknown.
     fn visit_in_any_case(&mut self) {
         let mut late = std::mem::take(&mut self.late);
-        late.sort_by(|a, b| a.configuration.cost.total_cmp(&b.configuration.cost));
+        let cheaper = |a: &Late, b: &Late| a.configuration.cost.total_cmp(&b.configuration.cost);
+        late.sort_by(|a, b| b.n_trees.cmp(&a.n_trees).then_with(|| cheaper(a, b)));
         for Late {
             configuration,
             seed,
             place,
+            ..
         } in late
         {
             if !self.tried.is_empty() || self.context.observers().is_stopped() {
                 break;
             }
-            self.visit_until(configuration, seed, None);
+            self.visit_until(&configuration, seed, None);
             // Its report takes the place of the earlier one.
             self.reported.swap_remove(place);
             self.tried.iter_mut().for_each(|tried| tried.place = place);
@@ -224,13 +231,14 @@ impl<'a> Search<'a> {
     }
 
     /// Tries a configuration until a number of seconds since the start of the search, if there is one.
-    fn visit_until(&mut self, configuration: &'a Configuration, seed: u64, deadline: Option<f64>) {
+    fn visit_until(&mut self, configuration: &Configuration, seed: u64, deadline: Option<f64>) {
         let mut report = Candidate {
             method: configuration.method.clone(),
             ..Candidate::default()
         };
         let start = Instant::now();
-        let outcome = self.attempt(configuration, seed, deadline, &mut report.method);
+        let n_steps = AtomicUsize::new(0);
+        let outcome = self.attempt(configuration, seed, deadline, &n_steps, &mut report.method);
         let seconds = start.elapsed().as_secs_f64();
         report.seconds = self.limit.map(|_| seconds);
         match outcome {
@@ -255,7 +263,7 @@ impl<'a> Search<'a> {
             }
             Err(e) if e.is_stopped() => {
                 report.skipped = Some("took longer than the time that it was given".to_owned());
-                self.remember(configuration, seed);
+                self.remember(configuration, seed, n_steps.into_inner());
             }
             Err(e) => {
                 report.skipped = Some(e.to_string());
@@ -265,21 +273,25 @@ impl<'a> Search<'a> {
         self.report(report);
     }
 
-    /// Remembers the configuration that is reported next, as there was no time for it.
-    fn remember(&mut self, configuration: &'a Configuration, seed: u64) {
+    /// Remembers the configuration that is reported next, as there was no time for more than some steps.
+    fn remember(&mut self, configuration: &Configuration, seed: u64, n_steps: usize) {
+        // A forest of these few is fitted to the samples of all folds.
+        let n_trees = (n_steps as f64 / self.cost_of_folds.max(1.0)) as usize;
+        let smaller = configuration.with_trees(n_trees.max(1));
         self.late.push(Late {
-            configuration,
+            n_trees: smaller.as_ref().map(|_| n_trees),
+            configuration: smaller.unwrap_or_else(|| configuration.clone()),
             seed,
             place: self.reported.len(),
         });
     }
 
     /// Records a configuration that there is no time for.
-    fn skip(&mut self, configuration: &'a Configuration, seed: u64) {
+    fn skip(&mut self, configuration: &Configuration, seed: u64) {
         let reason = match self.context.observers().is_stopped() {
             true => "stopped by the user",
             false => {
-                self.remember(configuration, seed);
+                self.remember(configuration, seed, 0);
                 "would have taken longer than the time that was left"
             }
         };
@@ -298,12 +310,13 @@ impl<'a> Search<'a> {
         self.reported.push(report);
     }
 
-    /// Adds a configuration to the pool, imputing missing features if its method needs them.
+    /// Adds a configuration to the pool, imputing missing features if its method needs them, and counts its steps.
     fn attempt(
         &mut self,
         configuration: &Configuration,
         seed: u64,
         deadline: Option<f64>,
+        n_steps: &AtomicUsize,
         text: &mut String,
     ) -> Result<(Vec<Box<dyn Estimator>>, f64), ModelError> {
         let method = configuration.for_data(self.data)?;
@@ -327,9 +340,12 @@ impl<'a> Search<'a> {
             let is_late = || deadline.is_some_and(|deadline| start.elapsed().as_secs_f64() > deadline);
             self.context.observers().is_stopped() || is_late()
         };
+        let on_step = || {
+            n_steps.fetch_add(1, Ordering::Relaxed);
+        };
         // Samples withheld to choose among settings must not be used to choose weights as well.
         let context = FitContext {
-            on_step: None,
+            on_step: Some(&on_step),
             on_score: None,
             stop: Some(&stop),
             validation: None,

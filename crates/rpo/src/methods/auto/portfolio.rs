@@ -109,6 +109,16 @@ impl Configuration {
         Ok(method)
     }
 
+    /// Returns the configuration with a number of trees; `None` if its method has no such parameter, or has it set.
+    pub(super) fn with_trees(&self, n_trees: usize) -> Option<Self> {
+        let method = format!("{} --trees {n_trees}", self.method);
+        let with_trees = Self {
+            method,
+            ..self.clone()
+        };
+        with_trees.parsed().is_ok().then_some(with_trees)
+    }
+
     /// Parses the method.
     ///
     /// # Errors
@@ -156,6 +166,21 @@ mod tests {
             let has_ridge = methods.iter().any(|method| method.starts_with("ridge"));
             assert_eq!(has_ridge, outputs <= 1000);
         }
+    }
+
+    #[test]
+    fn forests_may_have_fewer_trees() {
+        let smaller = |method: &str| {
+            let mut configurations = Portfolio::default().labels;
+            configurations.retain(|configuration| configuration.method == method);
+            let smaller = configurations.first()?.with_trees(7)?;
+            Some(smaller.method)
+        };
+        assert_eq!(
+            smaller("random-forest").as_deref(),
+            Some("random-forest --trees 7")
+        );
+        assert_eq!(smaller("ridge --lambda variance:1"), None);
     }
 
     #[test]
