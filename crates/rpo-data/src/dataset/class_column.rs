@@ -1,8 +1,11 @@
 //! Columns of classes, of which each sample has one.
 
+use super::select::select_columns;
 use super::{Dataset, DatasetError, check_range};
 use crate::Task;
+use rpo_core::Matrix;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// A column of a table whose words are classes. It is represented by one label per class, `column=class`, of which each
@@ -115,6 +118,18 @@ impl Dataset {
         self.task() == Task::MultiLabel
             || self.labels_beside.binary_search(&output).is_ok()
             || ClassColumn::have_output(&self.class_columns, output)
+    }
+
+    /// The outputs that are labels or classes, without numbers; `None` if all are numbers.
+    pub(crate) fn labels(&self) -> Option<Cow<'_, Matrix>> {
+        if self.task() == Task::MultiLabel {
+            return Some(Cow::Borrowed(self.outputs()));
+        }
+        let labels: Vec<usize> = (0..self.n_outputs())
+            .filter(|&output| self.is_label(output))
+            .collect();
+        let selected = || Cow::Owned(select_columns(self.outputs().view(), &labels));
+        (!labels.is_empty()).then(selected)
     }
 
     /// The labels that are not classes of a column, in increasing order.

@@ -139,7 +139,7 @@ fn sorted(columns: &[usize]) -> Vec<usize> {
 }
 
 /// Selects the given columns, which must increase.
-fn select_columns(a: MatrixView<'_>, columns: &[usize]) -> Matrix {
+pub(crate) fn select_columns(a: MatrixView<'_>, columns: &[usize]) -> Matrix {
     match a {
         MatrixView::Dense(a) => Matrix::Dense(a.select(ndarray::Axis(1), columns)),
         MatrixView::Sparse(_) => {

@@ -158,7 +158,8 @@ pub struct ReadOptions {
     pub n_features: Option<usize>,
     /// The required number of outputs, in the same sense.
     pub n_outputs: Option<usize>,
-    /// Leaves out the features and labels of an svmlight file beyond `n_features` and `n_outputs`, and counts them in
+    /// Leaves out the features and labels of an svmlight file, or of one of the Extreme Classification Repository whatever
+    /// its header, beyond `n_features` and `n_outputs`, and counts them in
     /// [`ReadNotes::other_features`](crate::ReadNotes::other_features) and
     /// [`ReadNotes::other_labels`](crate::ReadNotes::other_labels). For files read for a model, whose training set need
     /// not contain the last columns. False by default: a larger index is an error.

@@ -16,13 +16,24 @@ use std::io::BufRead;
 pub(super) fn read_xmlrepo(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
     refuse_table_options(Format::XmlRepo, options)?;
     let mut reader = XmlRepoReader::from_lines(LineReader::with_longest(reader, options.longest_line))?;
-    let (n_features, n_labels) = reader.sizes();
+    let (mut n_features, mut n_labels) = reader.sizes();
+    if options.leave_out {
+        n_features = options.n_features.unwrap_or(n_features);
+        n_labels = options.n_outputs.unwrap_or(n_labels);
+    }
     options
         .check_columns(n_features, n_labels)
         .map_err(|e| ReadErrorKind::from(e).at(reader.line()))?;
-    assemble(Some(n_features), Some(n_labels), 0, |sample| {
-        Ok((reader.read_sample(sample)?, reader.line()))
-    })
+    let mut others = Others::of(options, 0);
+    let mut data = assemble(Some(n_features), Some(n_labels), 0, |sample| {
+        let more = reader.read_sample(sample)?;
+        if more {
+            others.take_from(sample);
+        }
+        Ok((more, reader.line()))
+    })?;
+    others.note_in(&mut data);
+    Ok(data)
 }
 
 pub(super) fn read_svmlight(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
@@ -31,14 +42,7 @@ pub(super) fn read_svmlight(reader: impl BufRead, options: &ReadOptions) -> Resu
     let first_feature = options.first_feature.unwrap_or_default();
     let (n_features, n_labels) = (options.n_features, options.n_outputs);
     check_declared(n_features.unwrap_or(0) as u64, n_labels.unwrap_or(0) as u64)?;
-    let mut others = Others {
-        n_features: n_features.filter(|_| options.leave_out),
-        n_labels: n_labels.filter(|_| options.leave_out),
-        first_feature: first_feature.index(),
-        features: LeftOut::default(),
-        labels: LeftOut::default(),
-        n_read: 0,
-    };
+    let mut others = Others::of(options, first_feature.index());
     let limit = |n: Option<usize>| n.filter(|_| !options.leave_out);
     let mut reader = SvmLightReader::from_lines(lines, first_feature, limit(n_features), limit(n_labels));
     let mut data = assemble(n_features, n_labels, first_feature.index(), |sample| {
@@ -49,8 +53,7 @@ pub(super) fn read_svmlight(reader: impl BufRead, options: &ReadOptions) -> Resu
         Ok((more, reader.line()))
     })?;
     data.notes.empty_lines = reader.empty_lines();
-    data.notes.other_features = others.features;
-    data.notes.other_labels = others.labels;
+    others.note_in(&mut data);
     data.first_feature = Some(first_feature);
     Ok(data)
 }
@@ -67,6 +70,23 @@ struct Others {
 }
 
 impl Others {
+    /// Removes columns beyond those of the options, if they are to be left out.
+    fn of(options: &ReadOptions, first_feature: u64) -> Self {
+        Self {
+            n_features: options.n_features.filter(|_| options.leave_out),
+            n_labels: options.n_outputs.filter(|_| options.leave_out),
+            first_feature,
+            features: LeftOut::default(),
+            labels: LeftOut::default(),
+            n_read: 0,
+        }
+    }
+
+    fn note_in(self, data: &mut Dataset) {
+        data.notes.other_features = self.features;
+        data.notes.other_labels = self.labels;
+    }
+
     fn take_from(&mut self, sample: &mut Sample) {
         let Sample { labels, features } = sample;
         if let Some(n) = self.n_features {

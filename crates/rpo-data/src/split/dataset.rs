@@ -4,15 +4,16 @@ use super::{
     Split, SplitError, TestSize, grouped_folds, grouped_split, k_fold, random_split, stratified_k_fold,
     stratified_split, time_folds, time_split,
 };
-use crate::dataset::{Dataset, DatasetError, Task};
-use rpo_core::{Mismatch, Seed};
+use crate::dataset::{Dataset, DatasetError};
+use rpo_core::{Matrix, Mismatch, Seed};
+use std::borrow::Cow;
 
 /// The samples that a split withholds for testing. Of a set with groups ([`Dataset::with_groups`]), such as customers,
 /// patients or documents, whole groups are drawn at random instead: all samples of a group are on the same side.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Withheld {
-    /// Preserves the frequencies of labels (iterative stratification, Sechidis, Tsoumakas, Vlahavas 2011); for numeric
-    /// outputs samples are drawn at random.
+    /// Preserves the frequencies of labels and classes, also beside numbers (iterative stratification, Sechidis,
+    /// Tsoumakas, Vlahavas 2011); where all outputs are numbers, samples are drawn at random.
     #[default]
     Stratified,
     /// Drawn at random, whatever the outputs.
@@ -38,6 +39,11 @@ impl Withheld {
         })
     }
 
+    /// The labels whose frequencies are preserved, if there are any.
+    fn preserved<'a>(&self, data: &'a Dataset) -> Option<Cow<'a, Matrix>> {
+        (*self == Self::Stratified).then(|| data.labels()).flatten()
+    }
+
     fn check(&self, n_samples: usize) -> Result<(), DatasetError> {
         match self {
             Self::Stratified | Self::Random => Ok(()),
@@ -49,7 +55,7 @@ impl Withheld {
 
 impl Dataset {
     /// Splits the samples into a training and a test set. The frequencies of labels are preserved (iterative
-    /// stratification, Sechidis, Tsoumakas, Vlahavas 2011); sets with numeric outputs are split at random, and sets with
+    /// stratification, Sechidis, Tsoumakas, Vlahavas 2011); sets of numbers alone are split at random, and sets with
     /// groups by whole groups. Depends on the set and the seed alone.
     ///
     /// ```
@@ -95,23 +101,21 @@ impl Split {
         seed: Seed,
     ) -> Result<Self, SplitError> {
         withheld.check(data.n_samples())?;
-        match (withheld, data.groups(), data.task()) {
-            (Withheld::Latest(times), None, _) => time_split(times, test_fraction),
-            (Withheld::Latest(_), Some(_), _) => Err(SplitError::GroupsAndTimes),
-            (_, Some(groups), _) => grouped_split(groups, test_fraction, seed),
-            (Withheld::Stratified, None, Task::MultiLabel) => {
-                stratified_split(data.outputs().view(), test_fraction, seed)
-            }
-            (Withheld::Stratified | Withheld::Random, None, _) => {
-                random_split(data.n_samples(), TestSize::Fraction(test_fraction), seed)
-            }
+        match (withheld, data.groups()) {
+            (Withheld::Latest(times), None) => time_split(times, test_fraction),
+            (Withheld::Latest(_), Some(_)) => Err(SplitError::GroupsAndTimes),
+            (_, Some(groups)) => grouped_split(groups, test_fraction, seed),
+            (withheld, None) => match withheld.preserved(data) {
+                Some(labels) => stratified_split(labels.view(), test_fraction, seed),
+                None => random_split(data.n_samples(), TestSize::Fraction(test_fraction), seed),
+            },
         }
     }
 
     /// Splits a set into k folds. Each is tested against all others; with times, against all that are earlier.
     ///
     /// * [`Withheld::Stratified`] preserves the frequencies of labels, for which the sizes of folds may differ by more
-    ///   than 1; for numeric outputs folds are random.
+    ///   than 1; where all outputs are numbers, folds are random.
     /// * [`Withheld::Random`]: sizes differ by at most 1.
     /// * With groups, either of them: whole groups, so that no group of a test set is in its training set. Folds are as
     ///   equal in size as the greedy assignment of groups, the largest first, makes them.
@@ -135,14 +139,14 @@ impl Split {
     /// folds; a time that is NaN; a number of times that is not that of the samples; times of a set with groups.
     pub fn folds(data: &Dataset, withheld: &Withheld, k: usize, seed: Seed) -> Result<Vec<Self>, SplitError> {
         withheld.check(data.n_samples())?;
-        match (withheld, data.groups(), data.task()) {
-            (Withheld::Latest(times), None, _) => time_folds(times, k),
-            (Withheld::Latest(_), Some(_), _) => Err(SplitError::GroupsAndTimes),
-            (_, Some(groups), _) => grouped_folds(groups, k, seed),
-            (Withheld::Stratified, None, Task::MultiLabel) => {
-                stratified_k_fold(data.outputs().view(), k, seed)
-            }
-            (Withheld::Stratified | Withheld::Random, None, _) => k_fold(data.n_samples(), k, seed),
+        match (withheld, data.groups()) {
+            (Withheld::Latest(times), None) => time_folds(times, k),
+            (Withheld::Latest(_), Some(_)) => Err(SplitError::GroupsAndTimes),
+            (_, Some(groups)) => grouped_folds(groups, k, seed),
+            (withheld, None) => match withheld.preserved(data) {
+                Some(labels) => stratified_k_fold(labels.view(), k, seed),
+                None => k_fold(data.n_samples(), k, seed),
+            },
         }
     }
 }

@@ -3,7 +3,8 @@
 use rpo_data::read::{
     ColumnType, Format, Missing, ReadError, ReadErrorKind, ReadOptions, Targets, read_from,
 };
-use rpo_data::{ClassColumn, Dataset, Task, write};
+use rpo_data::split::{Split, Withheld};
+use rpo_data::{ClassColumn, Dataset, Seed, Task, write};
 
 fn targets(names: &[&str]) -> ReadOptions {
     ReadOptions {
@@ -50,6 +51,38 @@ fn words_are_classes_in_their_order() {
             [0.0, 1.0, 0.0, 0.0]
         ]
     );
+}
+
+/// Folds and parts keep the frequencies of labels and classes, whether or not there are numbers beside them.
+#[test]
+fn frequencies_are_kept_beside_numbers() {
+    let row = |i: usize| {
+        let class = if i % 20 == 3 { "rare" } else { ["x", "z"][i % 2] };
+        format!(
+            "{i},{class},{},{}\n",
+            ["no", "yes"][usize::from(i % 20 == 7)],
+            i * i
+        )
+    };
+    let table = format!("x,class,flag,price\n{}", (0..200).map(row).collect::<String>());
+    let (alone, beside) = (["class", "flag"], ["class", "price", "flag"]);
+    for names in [&alone[..], &beside[..]] {
+        let data = read_from(table.as_bytes(), &targets(names)).unwrap();
+        let seed = Seed::new(3);
+        let part = Split::withholding(&data, &Withheld::Stratified, 0.2, seed).unwrap();
+        let folds = Split::folds(&data, &Withheld::Stratified, 5, seed).unwrap();
+        for split in folds.iter().chain([&part]) {
+            let of = |rows: &[usize]| data.select_samples(rows).unwrap().label_statistics().counts;
+            let (all, test) = (data.label_statistics().counts, of(&split.test));
+            for (output, (n, found)) in all.iter().zip(test).enumerate() {
+                let expected = *n as f64 / 5.0;
+                assert!(
+                    !data.is_label(output) || (found as f64 - expected).abs() <= 1.0,
+                    "{output}: {found} of {n}"
+                );
+            }
+        }
+    }
 }
 
 #[test]

@@ -693,6 +693,25 @@ fn what_is_beyond_the_columns_of_a_model_is_left_out_where_that_is_asked_for() {
     };
     let found = read_from(&text[..], &features_alone).unwrap();
     assert_eq!((found.n_features(), found.n_outputs()), (3, 8));
+    // So they are in files that declare other numbers.
+    for (header, n) in [("3 13 8", 3), ("3 13 8", 20), ("3 13 8", 8)] {
+        let text = format!("{header}\n0,4,7 1:1\n1,4 2:1 9:4 12:1\n2 3:1\n");
+        let of_model = ReadOptions {
+            n_features: Some(n),
+            n_outputs: Some(n),
+            format: Format::XmlRepo,
+            ..narrow.clone()
+        };
+        let found = read_from(text.as_bytes(), &of_model).unwrap();
+        assert_eq!((found.n_features(), found.n_outputs()), (n, n));
+        let (features, labels) = (found.notes.other_features.count, found.notes.other_labels.count);
+        let expected = match n {
+            3 => (3, 3),
+            8 => (2, 0),
+            _ => (0, 0),
+        };
+        assert_eq!((features, labels), expected);
+    }
     // Entries that are left out are still parsed.
     for text in ["0 9:1 8:1\n", "0 9:x\n", "0,4,4 1:1\n"] {
         read_from(text.as_bytes(), &narrow).unwrap_err();
