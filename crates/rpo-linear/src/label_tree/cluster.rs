@@ -19,7 +19,7 @@ pub(super) struct LabelPoints {
 }
 
 impl LabelPoints {
-    /// Projects the mean of the samples of each label: each feature goes to three components with random signs.
+    /// Projects the weighted mean of the samples of each label: each feature goes to three components with random signs.
     pub(super) fn project(rows: &Rows, samples: &[Vec<u32>], width: usize, seed: Seed) -> Self {
         let entry = |key: u64| {
             let hash = seed.hash(key);
@@ -33,10 +33,11 @@ impl LabelPoints {
         points.for_each(|(point, samples)| {
             for &sample in samples {
                 let (features, values) = rows.row(sample as usize);
+                let weight = rows.weight(sample as usize);
                 for (&j, &v) in features.iter().zip(values) {
                     let first = j as usize * ENTRIES as usize;
                     for &(component, sign) in &table[first..first + ENTRIES as usize] {
-                        point[component as usize] += sign * v;
+                        point[component as usize] += sign * v * weight;
                     }
                 }
             }

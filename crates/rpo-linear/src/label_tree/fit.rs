@@ -9,7 +9,7 @@ use super::{LabelForest, LabelTree, LabelTreeParams};
 use crate::checks::check_data;
 use crate::dual::{LANES, Numbering, Rows, SparseWeights, fit_group, label_samples};
 use crate::linear::{Costs, mean_count};
-use crate::options::Limits;
+use crate::options::{Limits, check_matrix};
 use crate::{ClassifierOptions, LinearError};
 
 impl CheckParams for LabelTreeParams {
@@ -104,11 +104,23 @@ impl LabelTreeParams {
         seed: Seed,
     ) -> Result<LabelTree, LinearError> {
         let width = self.feature_width;
-        let points = LabelPoints::project(rows, samples, width, seed.purpose("projection"));
         let labels = (0..samples.len() as u32).filter(|&l| !samples[l as usize].is_empty());
+        let labels: Vec<u32> = labels.collect();
+        let memory = limits.memory;
+        check_matrix::<f32>("the projected features of labels", samples.len(), width, memory)?;
+        // Their order has 32 bits for each pair.
+        let most = memory.min(u32::MAX as usize * size_of::<u64>());
+        let clusters = self.clusters.min(labels.len());
+        check_matrix::<u64>(
+            "the similarities of labels and clusters",
+            labels.len(),
+            clusters,
+            most,
+        )?;
+        let points = LabelPoints::project(rows, samples, width, seed.purpose("projection"));
         let structure = Structure::grow(
             &points,
-            labels.collect(),
+            labels,
             self.clusters,
             self.leaf_labels,
             seed.purpose("clusters"),

@@ -38,7 +38,9 @@ pub struct LabelTreeParams {
     #[schemars(range(min = 1, max = 65_536))]
     pub leaf_labels: usize,
     /// Number of components of the projection on which labels are clustered.
-    #[schemars(range(min = 1))]
+    ///
+    /// From 1 to 16,777,216.
+    #[schemars(range(min = 1, max = 16_777_216))]
     pub feature_width: usize,
     /// Number of nodes that a prediction follows at each depth.
     #[schemars(range(min = 1))]

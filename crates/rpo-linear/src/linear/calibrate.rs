@@ -9,14 +9,17 @@
 
 use rpo_core::math;
 
-/// Range of the slope: a larger one would make the probabilities of surely present labels equal in 32 bits, and one that
-/// is not positive would reverse the order of samples.
+/// Range of the slope: a larger one would call every label certainly present or absent, and one that is not positive would
+/// reverse the order of samples.
 const SLOPES: (f64, f64) = (0.1, 8.0);
 /// Range of the bend, for the same reasons.
 const BENDS: (f64, f64) = (0.0, 2.0);
 /// The distance from -1 at which the logarithm begins to rise: of 0.001, 0.01 and 0.05 the one with the smallest
 /// logarithmic losses over nine sets.
 const NEAR: f64 = 0.01;
+/// Log-odds from which they grow by a logarithm. From about 17 on, the probabilities of 32 bits are all 1, so that labels
+/// with larger ones would lose their order; the probability changes by 0.0003 at most.
+const SURE: f64 = 8.0;
 /// Maximum number of Newton steps.
 const STEPS: usize = 50;
 /// Maximum number of halvings of a step.
@@ -28,7 +31,8 @@ const LEAST: f64 = 1e-12;
 /// Change of the numbers at which the steps end.
 const TOLERANCE: f64 = 1e-6;
 
-/// The log-odds a z + b ln(1 + max(0, 1 + z) / 0.01) + c of a label with score z, which grow with z.
+/// The log-odds s(a z + b ln(1 + max(0, 1 + z) / 0.01) + c) of a label with score z, which grow with z, where s(t) is t up
+/// to 8 and 8 + ln(1 + t - 8) from there on. For the logistic loss they are z.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Calibration {
     /// a.
@@ -66,8 +70,22 @@ impl Calibration {
         }
     }
 
+    /// Returns true if scores are log-odds.
+    fn is_identity(self) -> bool {
+        self == Self::line(1.0)
+    }
+
     /// Returns the log-odds of a score, which may be infinite.
     pub(super) fn log_odds(self, z: f64) -> f64 {
+        let found = self.unbounded(z);
+        match found > SURE && !self.is_identity() {
+            true => SURE + math::ln(1.0 + found - SURE),
+            false => found,
+        }
+    }
+
+    /// Returns the log-odds before the last of their functions.
+    fn unbounded(self, z: f64) -> f64 {
         let line = f64::from(self.slope) * z + f64::from(self.shift);
         // A bend of 0 times the logarithm of an infinite score is no number.
         if self.bend == 0.0 {
@@ -78,19 +96,20 @@ impl Calibration {
 
     /// Returns the mean slope of the log-odds between two scores.
     pub(super) fn slope_between(self, from: f64, to: f64) -> f64 {
-        let slope = f64::from(self.slope);
-        if self.bend == 0.0 {
-            return slope;
+        if self.is_identity() {
+            return 1.0;
         }
         let difference = to - from;
-        let of_logarithm = if difference.abs() > 1e-9 {
-            (logarithm(to) - logarithm(from)) / difference
-        } else if from > -1.0 {
+        if difference.abs() > 1e-9 {
+            return (self.log_odds(to) - self.log_odds(from)) / difference;
+        }
+        let of_logarithm = if from > -1.0 {
             1.0 / (NEAR + 1.0 + from)
         } else {
             0.0
         };
-        slope + f64::from(self.bend) * of_logarithm
+        let slope = f64::from(self.slope) + f64::from(self.bend) * of_logarithm;
+        slope / (1.0 + (self.unbounded(from) - SURE).max(0.0))
     }
 
     /// Returns the log-odds with the smallest logarithmic loss of all pairs with finite scores; `None` unless labels
@@ -311,17 +330,37 @@ mod tests {
             shift: -3.0,
         };
         let scores: Vec<f64> = (-300..300).map(|i| f64::from(i) / 100.0).collect();
-        for pair in scores.windows(2) {
-            let change = calibration.log_odds(pair[1]) - calibration.log_odds(pair[0]);
-            assert!(change > 0.0);
-            assert!((calibration.slope_between(pair[0], pair[1]) * 0.01 - change).abs() < 1e-9);
+        let steep = Calibration {
+            slope: 8.0,
+            ..calibration
+        };
+        for calibration in [calibration, steep] {
+            for pair in scores.windows(2) {
+                let change = calibration.log_odds(pair[1]) - calibration.log_odds(pair[0]);
+                assert!(change > 0.0);
+                assert!((calibration.slope_between(pair[0], pair[1]) * 0.01 - change).abs() < 1e-9);
+            }
         }
+        let tangent = steep.slope_between(2.5, 2.5);
+        assert!((tangent - steep.slope_between(2.4999, 2.5001)).abs() < 1e-6);
         let tangent = calibration.slope_between(0.5, 0.5);
         assert!((tangent - calibration.slope_between(0.4999, 0.5001)).abs() < 1e-6);
         assert_eq!(calibration.log_odds(f64::NEG_INFINITY), f64::NEG_INFINITY);
         for calibration in [calibration, Calibration::line(1.0)] {
             assert_eq!(calibration.log_odds(f64::INFINITY), f64::INFINITY);
         }
+    }
+
+    #[test]
+    fn labels_that_are_surely_present_keep_their_order() {
+        let steep = Calibration {
+            slope: SLOPES.1 as f32,
+            bend: 0.5,
+            shift: 2.0,
+        };
+        let p = |z: f32| math::sigmoid(steep.log_odds(z.into())) as f32;
+        assert!((1..50).all(|i| p(i as f32 / 10.0) < p((i + 1) as f32 / 10.0)));
+        assert!(p(4.0) > 0.999 && p(f32::INFINITY) == 1.0);
     }
 
     /// The mean of the probabilities is the share of pairs with a label, whatever the slope.

@@ -58,28 +58,31 @@ impl Solver<'_> {
         let n = rows.n_counted();
         let varies = |label: &u32| (1..n).contains(&samples[*label as usize].len());
         let mut labels: Vec<u32> = (0..samples.len() as u32).filter(varies).collect();
-        let n_at_once = rayon::current_num_threads().min(labels.len().div_ceil(LANES));
-        let entries = LANES * n_at_once;
-        let what = "the weights and dual variables of the labels that threads fit at once";
-        check_matrix::<f32>(
-            what,
-            rows.n_rows() + rows.n_features(),
-            entries,
-            self.limits.memory,
-        )?;
+        let n_entries = rows.n_rows() + rows.n_features();
+        let what = "the weights and dual variables of a group of labels";
+        check_matrix::<f32>(what, n_entries, LANES, self.limits.memory)?;
+        let n_groups = labels.len().div_ceil(LANES).max(1);
+        // More threads than the memory has room for wait for each other.
+        let n_at_once = match self.limits.memory / (n_entries * LANES * size_of::<f32>()).max(1) {
+            room if room < rayon::current_num_threads() => room,
+            _ => n_groups,
+        };
         // Groups labels of similar frequency, as the unsettled samples of a group are those of any of its labels.
         labels.sort_by_key(|&label| Reverse(samples[label as usize].len()));
-        let groups: Vec<Result<(SparseWeights, f32), LinearError>> = labels
-            .par_chunks(LANES)
-            .enumerate()
-            .map(|(group, labels)| {
-                self.limits.check_stop()?;
-                let samples = labels.iter().map(|&label| &samples[label as usize][..]);
-                let seed = self.seed.child(group as u64);
-                fit_group(rows, samples, &cost, &self.params, seed)
-            })
-            .collect();
-        let groups = groups.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let fitted = |(group, labels): (usize, &[u32])| {
+            self.limits.check_stop()?;
+            let samples = labels.iter().map(|&label| &samples[label as usize][..]);
+            let seed = self.seed.child(group as u64);
+            fit_group(rows, samples, &cost, &self.params, seed)
+        };
+        let groups: Vec<(usize, &[u32])> = labels.chunks(LANES).enumerate().collect();
+        let at_once = |groups: &[(usize, &[u32])]| {
+            let fitted: Vec<Result<(SparseWeights, f32), LinearError>> =
+                groups.par_iter().copied().map(fitted).collect();
+            fitted
+        };
+        let groups = groups.chunks(n_at_once).flat_map(at_once);
+        let groups = groups.collect::<Result<Vec<_>, _>>()?;
         let residual = groups.iter().map(|(_, residual)| *residual).fold(0.0, f32::max);
         let groups: Vec<SparseWeights> = groups.into_iter().map(|(weights, _)| weights).collect();
         let constant = |samples: &Vec<u32>| match samples.is_empty() {

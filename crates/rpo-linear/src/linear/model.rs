@@ -11,7 +11,8 @@ use crate::scores::Scorer;
 
 /// A linear model of all outputs: scores g(f(Wᵀx + b)) with one column of W per output. Samples are scaled to length 1 if
 /// the training samples were. For least squares g is the identity; for labels it is the logistic function. f(z) is z, except
-/// for the squared hinge, where it makes log-odds of margins: a z + h ln(1 + 100 max(0, 1 + z)) + c. Immutable.
+/// for the squared hinge, where it makes log-odds of margins: a z + h ln(1 + 100 max(0, 1 + z)) + c, and 8 + ln(t - 7) of
+/// one t above 8. Immutable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearModel {
     /// The largest violation of the optimality conditions, over all samples and labels, before small weights were left

@@ -26,7 +26,8 @@ pub enum RowNorm {
 /// Parameters of one-vs-rest: for each label, with y = ±1, the minimum of ½‖w‖² + C Σᵢ ℓ(yᵢ (wᵀxᵢ + b)), with small
 /// weights left out. The xᵢ have length 1 or, with [`RowNorm::None`], a root mean square length of 1.
 ///
-/// The score of a label is the probability with the log-odds a z + h ln(1 + 100 max(0, 1 + z)) + c, z = wᵀx + b. For
+/// The score of a label is the probability with the log-odds a z + h ln(1 + 100 max(0, 1 + z)) + c, z = wᵀx + b; log-odds
+/// t above 8 become 8 + ln(t - 7), unless the loss is logistic, as probabilities of 32 bits are 1 from 17 on. For
 /// the logistic loss a = 1 and h = c = 0. For the squared hinge, whose margins are not probabilities, a from 0.1 to 8,
 /// h from 0 to 2 and c are those of the smallest logarithmic loss on withheld samples (Platt 1999, where h = 0), the
 /// same for all labels, so that they do not change the order of labels; a = 3 and h = c = 0 if no label has two

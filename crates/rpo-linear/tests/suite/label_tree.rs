@@ -5,7 +5,9 @@ use ndarray::{Array2, Axis, array, s};
 use proptest::prelude::*;
 use rpo_core::store::{Array, Dtype, Reader, Restore, Sizes, Store, Stored, Writer};
 use rpo_core::{ForestLearner, Learner, Merge, Predictor, TreeEnsemble};
-use rpo_linear::{LabelForest, LabelTreeParams, LinearError, MarginLoss, OneVsRestParams, Precision};
+use rpo_linear::{
+    ClassifierOptions, LabelForest, LabelTreeParams, LinearError, MarginLoss, OneVsRestParams, Precision,
+};
 
 fn small() -> LabelTreeParams {
     LabelTreeParams {
@@ -17,6 +19,43 @@ fn small() -> LabelTreeParams {
 
 fn fit(params: &LabelTreeParams, x: &Array2<f32>, y: &Array2<f32>) -> LabelForest {
     params.fit(x.into(), y.into()).unwrap()
+}
+
+#[test]
+fn clusters_beyond_the_memory_limit_are_refused() {
+    let x = features(60, 8, 0.6, 1);
+    let y = labels(&x, 40, 2);
+    let within = |memory_limit, params: LabelTreeParams| {
+        let options = ClassifierOptions {
+            memory_limit: Some(memory_limit),
+            ..ClassifierOptions::default()
+        };
+        params.fit_with((&x).into(), (&y).into(), options)
+    };
+    let wide = LabelTreeParams {
+        feature_width: 1 << 20,
+        ..small()
+    };
+    assert!(within(1 << 20, small()).is_ok());
+    for (limit, params) in [
+        (1 << 20, wide),
+        (
+            30 * 3 * 8,
+            LabelTreeParams {
+                feature_width: 1,
+                ..small()
+            },
+        ),
+    ] {
+        let params = LabelTreeParams {
+            classifiers: OneVsRestParams {
+                cost: Some(1.0),
+                ..params.classifiers
+            },
+            ..params
+        };
+        assert!(matches!(within(limit, params), Err(LinearError::Memory { .. })));
+    }
 }
 
 /// A tree with a single leaf has a classifier for each label, fitted to all samples. Those of the squared hinge order the

@@ -515,6 +515,16 @@ fn what_cannot_be_fitted_is_named() {
     };
     let found = base().fit_with((&x).into(), (&y).into(), options);
     assert!(matches!(found, Err(LinearError::Memory { .. })), "{found:?}");
+    // Threads wait for memory; the model is the same.
+    let many = labels(&features(10, 8, 0.6, 1), 200, 2);
+    let within = |memory_limit| {
+        let options = ClassifierOptions {
+            memory_limit,
+            ..ClassifierOptions::default()
+        };
+        on_threads(4, || base().fit_with((&x).into(), (&many).into(), options)).unwrap()
+    };
+    assert_eq!(within(Some((10 + x.ncols()) * 32 * 4)), within(None));
     // A weight that fits 32 bits but not 16: a label depends on a tiny part of the features.
     let (tiny, label) = (array![[1.0, 0.0], [0.0, 1e-6]], array![[0.0], [1.0]]);
     let large = OneVsRestParams {
