@@ -41,7 +41,9 @@ def fit(
     Parameters
     ----------
     estimator : estimator
-        A forest, a CRAFTML forest or a structured forest. `n_jobs` is the number of threads of each worker.
+        A forest, a CRAFTML forest or a structured forest. `n_jobs` is the number of threads for each block, counted
+        on its worker: -1 for all cores of the worker. Ray reserves as many cores for a block if it is positive, and
+        one otherwise.
     X, y, sample_weight, groups
         As in the estimator's `fit`.
     client : object
@@ -52,9 +54,10 @@ def fit(
         Number of blocks: by default two per worker, or two per core if the number of workers is unknown.
     retries : int, default=2
         How often a failed block is grown again, for example if its worker was lost. Errors of parameters and data are
-        raised at once.
+        raised at once, and so are all errors with joblib, which ends at the first one.
     progress : callable, optional
-        Called with the number of trees grown and the total number whenever a block is done.
+        Called with the number of trees grown and the total number whenever a block is done; with joblib, whenever it
+        returns one, which is at the end unless it has `return_as="generator"`.
 
     Returns
     -------
@@ -86,11 +89,12 @@ def fit(
         n_blocks = whole("n_blocks", n_blocks, least=1)
 
     def grow(work: Work, _: Progress) -> Model:
+        n_jobs = estimator.n_jobs
         if isinstance(client, joblib.Parallel):
-            blocks = _blocks(work, n_blocks or 2 * joblib.effective_n_jobs(client.n_jobs))
-            return Model.from_parts(client(joblib.delayed(_grow_block)(work.samples, *block) for block in blocks))
-        engine = _engine(client)
-        blocks = _blocks(work, n_blocks or 2 * engine.n_workers)
+            blocks = _blocks(work, n_jobs, n_blocks or 2 * joblib.effective_n_jobs(client.n_jobs))
+            return Model.from_parts(_run_with_joblib(client, work.samples, blocks, progress))
+        engine = _engine(client, n_jobs)
+        blocks = _blocks(work, n_jobs, n_blocks or 2 * engine.n_workers)
         return Model.from_parts(_run(engine, work.samples, blocks, retries, progress))
 
     token = fitter.set(grow)
@@ -109,11 +113,11 @@ def _check_grows_apart(estimator: Any) -> None:
         raise ValueError(f"{type(estimator).__name__} cannot grow its trees independently of each other")
 
 
-Block = tuple[dict[str, Any], int]
-"""The parameters of a block and its number of threads."""
+Block = tuple[dict[str, Any], int | None]
+"""The parameters of a block and its `n_jobs`."""
 
 
-def _blocks(work: Work, n_blocks: int) -> list[Block]:
+def _blocks(work: Work, n_jobs: int | None, n_blocks: int) -> list[Block]:
     """Return the blocks of trees, in the order of their indices."""
     trees = work.parameters["trees"]
     if not isinstance(trees, Integral) or trees < 1:
@@ -133,14 +137,35 @@ def _blocks(work: Work, n_blocks: int) -> list[Block]:
     # Default thresholds would be found on the scores of a block.
     parameters = {"thresholds": None, **work.parameters}
     return [
-        ({**parameters, "first_tree": first + start, "trees": min(size, trees - start)}, work.n_threads)
+        ({**parameters, "first_tree": first + start, "trees": min(size, trees - start)}, n_jobs)
         for start in range(0, trees, size)
     ]
 
 
-def _grow_block(samples: Samples, parameters: dict[str, Any], n_threads: int) -> bytes:
+def _grow_block(samples: Samples, parameters: dict[str, Any], n_jobs: int | None) -> bytes:
     """Grow a block on a worker; returns the bytes of its file, which are smaller than the model in memory."""
-    return Work(parameters, samples, None, n_threads).fit().to_bytes()
+    return Work(parameters, samples, None, joblib.effective_n_jobs(n_jobs)).fit().to_bytes()
+
+
+def _run_with_joblib(
+    parallel: joblib.Parallel,
+    samples: Samples,
+    blocks: list[Block],
+    progress: Callable[[int, int], object] | None,
+) -> Iterator[bytes]:
+    """Grow all blocks; returns them in order."""
+    if not getattr(parallel, "return_ordered", True):
+        raise ValueError(
+            'blocks are merged in their order: joblib.Parallel must not have return_as="generator_unordered"'
+        )
+    total = sum(parameters["trees"] for parameters, _ in blocks)
+    grown = 0
+    parts = parallel(joblib.delayed(_grow_block)(samples, *block) for block in blocks)
+    for (parameters, _), part in zip(blocks, parts, strict=True):
+        grown += parameters["trees"]
+        if progress is not None:
+            progress(grown, total)
+        yield part
 
 
 class _Engine(Protocol):
@@ -189,9 +214,9 @@ class _Dask:
 class _Ray:
     """Ray, which holds the data once per machine and regrows the blocks of lost workers."""
 
-    def __init__(self, ray: Any):
+    def __init__(self, ray: Any, n_jobs: int | None):
         self._ray = ray
-        self._grow = ray.remote(max_retries=3)(_grow_block)
+        self._grow = ray.remote(max_retries=3, num_cpus=max(n_jobs or 1, 1))(_grow_block)
         self.n_workers = max(int(ray.cluster_resources().get("CPU", 1)), 1)
 
     def share(self, samples: Samples) -> Any:
@@ -201,11 +226,11 @@ class _Ray:
         return self._grow.remote(*arguments).future()
 
 
-def _engine(client: Any) -> _Engine:
+def _engine(client: Any, n_jobs: int | None) -> _Engine:
     if hasattr(client, "scatter"):
         return _Dask(client)
     if getattr(client, "__name__", "") == "ray":
-        return _Ray(client)
+        return _Ray(client, n_jobs)
     if not hasattr(client, "submit"):
         raise TypeError(
             f"client must be an executor, a Dask client, the module ray or joblib.Parallel(), got {client!r}"

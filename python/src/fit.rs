@@ -1,19 +1,18 @@
-//! Fits on other threads, so that Python keeps running, and watches for signals and progress.
+//! Fits on other threads, watching for signals and progress.
 
 use crate::dataset::Dataset;
 use crate::error::{model_error, value_error};
 use crate::threads;
-use pyo3::exceptions::PyRuntimeError;
+use crate::watch::watched;
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
-use rpo::{FitContext, Method, Model};
+use rpo::{FitContext, Method, Model, SmallWeights};
+use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread;
-use std::time::Duration;
 
-/// Interval at which signals are checked and progress is reported.
-const INTERVAL: Duration = Duration::from_millis(50);
+/// The frame in which a warning appears: that of the caller of an estimator's `fit`.
+const FRAMES: i32 = 6;
 
 /// State shared by the fitting threads and the waiting thread.
 #[derive(Default)]
@@ -42,8 +41,11 @@ pub(crate) fn fit(
     let parameters = serde_json::from_str(parameters).map_err(value_error)?;
     let method = Method::try_from(&parameters).map_err(value_error)?;
     let pool = threads::pool(n_threads)?;
+    if let Some(small) = SmallWeights::of(&method, &data.0) {
+        let (category, message) = (py.get_type::<PyUserWarning>(), CString::new(small.to_string())?);
+        PyErr::warn(py, &category, &message, FRAMES)?;
+    }
     let course = Arc::new(Course::default());
-    let (sender, mut receiver) = channel();
     let (data, validation) = (Arc::clone(&data.0), validation.map(|data| Arc::clone(&data.0)));
     let of_fit = Arc::clone(&course);
     let work = move || {
@@ -67,15 +69,10 @@ pub(crate) fn fit(
             start: start.as_ref(),
             ..FitContext::default()
         };
-        let model = pool.install(|| Model::fit_with(&method, &data, &context));
-        // If the fit was given up, the model has no receiver.
-        let _ = sender.send(model);
+        Model::fit_with(&method, &data, &context)
     };
-    let fitting = thread::Builder::new().name("rpo fit".to_owned()).spawn(work);
-    fitting.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     let mut reported = 0;
-    let mut report = |py: Python<'_>| {
-        py.check_signals()?;
+    let report = |_: Python<'_>| {
         let steps = course.steps.load(Ordering::Relaxed);
         if let Some(progress) = progress
             && steps > reported
@@ -85,23 +82,8 @@ pub(crate) fn fit(
         }
         Ok(())
     };
-    loop {
-        let received;
-        (received, receiver) = py.detach(move || (receiver.recv_timeout(INTERVAL), receiver));
-        if let Err(exception) = report(py) {
-            course.stop.store(true, Ordering::Relaxed);
-            return Err(exception);
-        }
-        match received {
-            Ok(model) => {
-                let mut scores = course.scores.lock().unwrap_or_else(PoisonError::into_inner);
-                return Ok((model.map_err(model_error)?, std::mem::take(&mut *scores)));
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                let message = "the fit broke off; the message on the standard error stream says where";
-                return Err(PyRuntimeError::new_err(message));
-            }
-        }
-    }
+    let fitted =
+        watched(py, pool, work, report).inspect_err(|_| course.stop.store(true, Ordering::Relaxed))?;
+    let mut scores = course.scores.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok((fitted.map_err(model_error)?, std::mem::take(&mut *scores)))
 }

@@ -16,6 +16,7 @@ mod model;
 mod projections;
 mod stages;
 mod threads;
+mod watch;
 
 /// The extension module.
 #[pyo3::pymodule(gil_used = false)]

@@ -7,12 +7,13 @@ use crate::fit::fit;
 use crate::matrix::{Borrowed, CsrArrays, hand_csr};
 use crate::stages::Stages;
 use crate::threads;
+use crate::watch::watched;
 use ndarray::Axis;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
-use rpo::core::{MatrixView, Propensity};
+use rpo::core::{MatrixView, Observers, Propensity};
 use rpo::data::Task;
 use rpo::ensemble::LeafSamples;
 use rpo::metrics::Metric;
@@ -21,8 +22,11 @@ use rpo::{
 };
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::fs;
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Number of samples that each thread explains at once, at first: as many as share the values of leaves.
@@ -153,7 +157,8 @@ impl Model {
     /// Loads a model from a file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let pool = threads::pool(0)?;
+        let bytes = fs::metadata(&path).map_or(0, |file| file.len());
+        let pool = threads::pool_to_decode(bytes)?;
         let model = py.detach(|| pool.install(|| rpo::Model::load(path)));
         model.map(Self).map_err(|error| file_error(&error))
     }
@@ -161,7 +166,7 @@ impl Model {
     /// Loads a model from the contents of its file.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        let pool = threads::pool(0)?;
+        let pool = threads::pool_to_decode(bytes.len() as u64)?;
         let model = py.detach(|| pool.install(|| rpo::Model::from_bytes(bytes)));
         model.map(Self).map_err(|error| file_error(&error))
     }
@@ -423,15 +428,15 @@ impl Model {
         memory_limit: usize,
     ) -> PyResult<Vec<f64>> {
         let parsed: Result<Vec<Metric>, _> = metrics.iter().map(|name| name.parse()).collect();
-        let (metrics, data) = (parsed.map_err(value_error)?, &*data.0);
+        let (metrics, data, model) = (parsed.map_err(value_error)?, Arc::clone(&data.0), self.0.clone());
         let options = EvaluateOptions {
             propensity: propensity(weights),
             rerank: rerank.map(propensity),
             memory_limit,
         };
-        let pool = threads::pool(n_threads)?;
-        let evaluate = || pool.install(|| self.0.evaluate_with(data, &metrics, options));
-        Ok(py.detach(evaluate).map_err(model_error)?.values)
+        let evaluate = move || model.evaluate_with(&data, &metrics, options);
+        let evaluation = watched(py, threads::pool(n_threads)?, evaluate, |_| Ok(()))?;
+        Ok(evaluation.map_err(model_error)?.values)
     }
 
     /// How much worse a metric gets when the values of each column are shuffled: names, means and standard deviations.
@@ -447,19 +452,29 @@ impl Model {
         n_threads: usize,
         memory_limit: usize,
     ) -> PyResult<Vec<(String, f64, f64)>> {
-        let (metric, data): (Metric, _) = (metric.parse().map_err(value_error)?, &*data.0);
-        let options = PermutationOptions {
-            repeats,
-            seed,
-            evaluate: EvaluateOptions {
-                memory_limit,
-                ..EvaluateOptions::default()
-            },
-            ..PermutationOptions::default()
+        let (data, model) = (Arc::clone(&data.0), self.0.clone());
+        let metric: Metric = metric.parse().map_err(value_error)?;
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let of_work = Arc::clone(&is_stopped);
+        let shuffle = move || {
+            let stop = || of_work.load(Ordering::Relaxed);
+            let options = PermutationOptions {
+                repeats,
+                seed,
+                evaluate: EvaluateOptions {
+                    memory_limit,
+                    ..EvaluateOptions::default()
+                },
+                observers: Observers {
+                    stop: Some(&stop),
+                    ..Observers::default()
+                },
+            };
+            model.permutation_importances(&data, &metric, options)
         };
-        let pool = threads::pool(n_threads)?;
-        let shuffle = || pool.install(|| self.0.permutation_importances(data, &metric, options));
-        let columns = py.detach(shuffle).map_err(model_error)?.into_iter();
+        let shuffled = watched(py, threads::pool(n_threads)?, shuffle, |_| Ok(()));
+        let columns = shuffled.inspect_err(|_| is_stopped.store(true, Ordering::Relaxed))?;
+        let columns = columns.map_err(model_error)?.into_iter();
         Ok(columns.map(|c| (c.name, c.mean, c.deviation)).collect())
     }
 
@@ -476,11 +491,11 @@ impl Model {
         rerank: Option<(f64, f64)>,
         n_threads: usize,
     ) -> PyResult<Vec<(usize, Option<(usize, usize)>, usize, Vec<(f64, f64)>)>> {
-        let data = &*data.0;
+        let (data, model) = (Arc::clone(&data.0), self.0.clone());
         let rerank = rerank.map(propensity);
-        let pool = threads::pool(n_threads)?;
-        let evaluate = || pool.install(|| self.0.evaluate_by_frequency(data, n_groups, &at, rerank));
-        let groups = py.detach(evaluate).map_err(model_error)?;
+        let evaluate = move || model.evaluate_by_frequency(&data, n_groups, &at, rerank);
+        let groups = watched(py, threads::pool(n_threads)?, evaluate, |_| Ok(()))?;
+        let groups = groups.map_err(model_error)?;
         let of_group = |group: FrequencyScores| {
             let ends = group.frequencies.map(RangeInclusive::into_inner);
             let at_k = group.at_k.iter().map(|at_k| (at_k.recall, at_k.precision));

@@ -50,7 +50,17 @@ impl Drop for Pool {
     }
 }
 
-/// Returns a pool of this process with the given number of threads, or as many as are useful; 0 means one per core.
+/// Bytes of a model that several threads decode faster than one.
+const FOR_SEVERAL: u64 = 1 << 20;
+
+/// Returns a pool that decodes a model of some bytes. Small ones have one thread, as worker processes with a small model
+/// each would otherwise have a thread per core each.
+pub(crate) fn pool_to_decode(bytes: u64) -> PyResult<Pool> {
+    pool(usize::from(bytes < FOR_SEVERAL))
+}
+
+/// Returns a pool of this process with the given number of threads, or as many as are useful; 0 means one per core, or as
+/// many as the environment variable `RAYON_NUM_THREADS` says.
 pub(crate) fn pool(n_threads: usize) -> PyResult<Pool> {
     let n_threads = rpo::core::useful_threads(n_threads);
     let key = (std::process::id(), n_threads);

@@ -49,7 +49,14 @@ def test_processes_and_joblib(numbers):
     alone = make().fit(X, Y, weights).model_
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as client:
         assert rpo.distributed.fit(make(), X, Y, client, sample_weight=weights).model_ == alone
-    assert rpo.distributed.fit(make(), X, Y, joblib.Parallel(2), sample_weight=weights).model_ == alone
+    for n_jobs in (1, -1):
+        seen = []
+        forest = make().set_params(n_jobs=n_jobs)
+        rpo.distributed.fit(
+            forest, X, Y, joblib.Parallel(2), sample_weight=weights, progress=lambda *done, seen=seen: seen.append(done)
+        )
+        assert forest.model_ == alone
+        assert seen[-1] == (8, 8)
 
 
 class Unreliable(ThreadPoolExecutor):
