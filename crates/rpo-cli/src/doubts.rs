@@ -1,7 +1,7 @@
 //! Notes on data for which scores or intervals may be other than they seem.
 
 use crate::output::{first_of, note};
-use rpo::data::{Dataset, Task};
+use rpo::data::Dataset;
 use rpo::metrics::Metric;
 
 /// Number of samples from which on copies are counted, and one in how many may be a copy without a note: samples of few
@@ -84,10 +84,9 @@ pub(crate) fn note_rare_labels(data: &Dataset, folds: usize, metrics: &[Metric])
     let Some(first) = metrics.iter().find(is_mean) else {
         return;
     };
-    if data.task() != Task::MultiLabel {
-        return;
-    }
-    let counts = data.label_statistics().counts;
+    let counts = data.label_statistics().counts.into_iter().enumerate();
+    let labels = counts.filter(|(output, _)| data.is_label(*output));
+    let counts: Vec<usize> = labels.map(|(_, count)| count).collect();
     let n_rare = counts.iter().filter(|count| (1..folds).contains(*count)).count();
     if n_rare > 0 {
         note(&format!(

@@ -118,8 +118,14 @@ impl CliError {
         let data = data.to_owned();
         match source {
             // The error is independent of the data.
-            ModelError::Parameter(_) => Self::Model(source),
-            ModelError::Metric(_) | ModelError::MemoryLimit(_) => Self::Evaluate { data, source },
+            ModelError::Parameter(_)
+            | ModelError::NoIntervals
+            | ModelError::MetricForLabels { .. }
+            | ModelError::MetricForLabelsAlone { .. }
+            | ModelError::MetricNotOfBest { .. } => Self::Model(source),
+            ModelError::Metric(_) | ModelError::MemoryLimit(_) | ModelError::TooFew(_) => {
+                Self::Evaluate { data, source }
+            }
             source => Self::Fit { data, source },
         }
     }

@@ -29,6 +29,8 @@ pub use ndarray;
 pub use sprs;
 /// The generators of random numbers that [`Seed`] returns, and the traits that draw from them, in the same versions.
 pub use {rand, rand_chacha};
+/// The texts and schemas of parameters in the signatures of the crates above, in the same versions.
+pub use {schemars, serde_json};
 
 pub use contributions::{Contributions, Explain, check_explained};
 pub use inverse_link::{InverseLink, is_probability};

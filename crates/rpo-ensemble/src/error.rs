@@ -62,7 +62,7 @@ pub enum EnsembleError {
     /// A custom loss returned a number that is NaN or infinite.
     #[error(
         "the {what} of the loss is {value} for output {output} of sample {sample}, with target {target} and score {score}; it must \
-         be finite"
+         be finite, and a second derivative must not be negative"
     )]
     Loss {
         /// "value", "negative gradient" or "second derivative".

@@ -144,9 +144,10 @@ impl SignedRanks {
                 (mean, spread, sums.ties_with_zeros)
             }
         };
-        // Without any difference the distribution is undefined.
+        // Without any difference the test is undefined, whatever becomes of the zeros.
         let variance = (spread - ties as f64 / 2.0) / 24.0;
-        let standard_error = if variance > 0.0 { variance.sqrt() } else { f64::NAN };
+        let is_defined = variance > 0.0 && !sums.ranks.is_empty();
+        let standard_error = if is_defined { variance.sqrt() } else { f64::NAN };
         let split = if zeros == Zeros::Split { sums.zero } else { 0 };
         let half_zero = split as f64 / 4.0;
         let plus = sums.plus as f64 / 2.0 + half_zero;
@@ -265,7 +266,7 @@ mod tests {
     fn nothing_differs() {
         let test = SignedRanks::new(&[1.0, 2.0], &[1.0, 2.0]).unwrap();
         assert_eq!(test.exact().unwrap().two_sided, 1.0);
-        for zeros in [Zeros::Drop, Zeros::Pratt] {
+        for zeros in [Zeros::Drop, Zeros::Pratt, Zeros::Split] {
             let normal = test.normal(zeros, true);
             assert!(normal.z.is_nan() && normal.p.two_sided.is_nan() && normal.p.less.is_nan());
         }

@@ -4,7 +4,7 @@ use crate::MissingName;
 use crate::method::{Difference, MethodError};
 use crate::model_file::ModelFileError;
 use rpo_core::text::quoted;
-use rpo_core::{MemoryLimit, Mismatch, ParameterError};
+use rpo_core::{MemoryLimit, Mismatch, ParameterError, TooFew};
 use rpo_data::preprocess::PreprocessError;
 use rpo_data::split::SplitError;
 use rpo_data::{DatasetError, Task};
@@ -32,6 +32,15 @@ pub enum ModelError {
         /// The metric or ranking, such as "ranking by propensity".
         metric: String,
     },
+    /// A metric or ranking that depends on the label counts of training, for a model that predicts numbers beside labels.
+    #[error("{metric} is for models of labels alone; this one also predicts numbers")]
+    MetricForLabelsAlone {
+        /// The metric or ranking.
+        metric: String,
+    },
+    /// Fewer samples than a computation needs.
+    #[error(transparent)]
+    TooFew(#[from] TooFew),
     /// A metric that depends on more than the best labels, although labels are ranked by propensity.
     #[error(
         "{metric} needs more than the best k labels; only metrics of the best k labels can be ranked by propensity"

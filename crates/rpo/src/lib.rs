@@ -35,7 +35,7 @@ pub use merging::{Merging, MergingError};
 pub use method::{
     DataProblem, DecisionParams, Difference, Estimator, FeatureParams, FitContext, Method, MethodEntry,
     MethodError, Needs, NominalEncoding, OnCheckpoint, OutputNeed, ParameterInfo, Parameters, Registry,
-    StreamDestination, StreamingFit, WrapProjection, parameters_of,
+    SmallWeights, StandardizedBy, StreamDestination, StreamingFit, WrapProjection, parameters_of,
 };
 pub use methods::{auto, baseline, blend};
 pub use model::Model;

@@ -79,8 +79,12 @@ impl Predictor for Model {
     }
 
     fn predict_with_limit(&self, x: MatrixView<'_>, memory_limit: usize) -> Result<Array2<f32>, ModelError> {
-        let scores = self.with_features(x, |predictor, x| predictor.predict_with_limit(x, memory_limit));
-        Ok(self.with_sums_of_one(scores?))
+        let n = x.n_rows();
+        let scores = self.with_features(x, |predictor, x| predictor.predict_with_limit(x, memory_limit))?;
+        // A custom predictor may return anything.
+        Mismatch::check("samples of the predictions", n, scores.nrows())?;
+        Mismatch::check("outputs of the predictions", self.n_outputs(), scores.ncols())?;
+        Ok(self.with_sums_of_one(scores))
     }
 
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {

@@ -83,9 +83,6 @@ impl<G: CustomForest> Estimator for CustomForestParams<G> {
 
     fn needs(&self) -> Needs {
         Needs {
-            observed_features: true,
-            observed_outputs: true,
-            equal_weights: true,
             outputs: OutputNeed::Any,
             ..Needs::default()
         }

@@ -4,7 +4,7 @@ use rpo::core::Domain;
 use rpo::data::Dataset;
 use rpo::ensemble::Learner;
 use rpo::ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, Loss, StepScope};
-use rpo::{Estimator, FitContext, Model, ModelError, parameters_of};
+use rpo::{Estimator, FitContext, Model, ModelError, Needs, parameters_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -74,6 +74,10 @@ impl Estimator for QuantileBoosting {
         Ok(Domain::Level.check("quantile", self.quantile)?)
     }
 
+    fn needs(&self) -> Needs {
+        Needs::FEW
+    }
+
     fn quantile_levels(&self) -> Vec<f64> {
         vec![self.quantile]
     }
@@ -91,6 +95,7 @@ impl Estimator for QuantileBoosting {
             ..BoostingParams::from(Algorithm::Gbmort)
         };
         let options = BoostingOptions {
+            weights: data.weights(),
             missing_outputs: data.outputs().view().has_missing(),
             loss: Some(Arc::new(Pinball {
                 quantile: self.quantile,

@@ -5,7 +5,7 @@ use rpo::core::{Domain, MatrixView, Seed};
 use rpo::data::Dataset;
 use rpo::ensemble::{Components, ForestOptions, ForestParams, Learner};
 use rpo::projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
-use rpo::{Estimator, FitContext, Model, ModelError, parameters_of};
+use rpo::{Estimator, FitContext, Model, ModelError, Needs, parameters_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -145,6 +145,10 @@ impl Estimator for PredictableForest {
         Ok(Domain::Count.check("components", self.components)?)
     }
 
+    fn needs(&self) -> Needs {
+        Needs::FEW
+    }
+
     fn n_steps(&self) -> usize {
         self.trees
     }
@@ -162,6 +166,7 @@ impl Estimator for PredictableForest {
             ..ForestParams::default()
         };
         let options = ForestOptions {
+            weights: data.weights(),
             missing_outputs: data.outputs().view().has_missing(),
             projection: Some(Arc::new(Predictable)),
             observers: context.observers(),

@@ -44,7 +44,7 @@ fn comes_back(model: &Model, train: &Dataset) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("custom.rpo");
     model.save(&path).unwrap();
-    let loaded = Model::from_bytes_with(&std::fs::read(&path).unwrap(), &registry()).unwrap();
+    let loaded = Model::load_with(&path, &registry()).unwrap();
     assert_eq!(loaded, *model);
     let x = train.features().view();
     assert_eq!(loaded.predict(x).unwrap(), model.predict(x).unwrap());
@@ -61,6 +61,24 @@ fn tune(name: &str, space: &str, metric: Option<Arc<dyn Score>>, train: &Dataset
     assert!(tuned.result.best_score.is_finite());
     let best = tuning.fit_best(&tuned, train, Refit::Everything, &FitContext::default());
     best.unwrap()
+}
+
+#[test]
+fn weights_are_respected_or_refused() {
+    let (train, _) = numbers();
+    let weights: Vec<f32> = (0..train.n_samples()).map(|i| 1.0 + (i % 3) as f32).collect();
+    let weighted = train.clone().with_weights(weights).unwrap();
+    for text in ["quantile-boosting --iterations 3", "predictable-forest --trees 3"] {
+        let method = registry().parse(text).unwrap();
+        let [plain, with_weights] = [&train, &weighted].map(|data| Model::fit(&method, data).unwrap());
+        let x = train.features().view();
+        assert_ne!(
+            plain.predict(x.reborrow()).unwrap(),
+            with_weights.predict(x).unwrap(),
+            "{text}"
+        );
+    }
+    assert!(Model::fit(&registry().method("pair-forest").unwrap(), &weighted).is_err());
 }
 
 #[test]

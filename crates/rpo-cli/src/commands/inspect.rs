@@ -21,6 +21,7 @@ pub(crate) struct Inspect {
 
     /// Number of most important features to show. Importances are gains in training, which favour features of many
     /// different values: even a random number has some. The mean size of contributions (`rpo explain`) is less partial.
+    /// Numbered features count from 0, also those of svmlight files.
     #[arg(long, value_name = "N", default_value_t = 10)]
     top_features: usize,
 

@@ -7,7 +7,7 @@ use crate::output::note;
 use clap::Args;
 use rpo::data::Dataset;
 use rpo::metrics::Metric;
-use rpo::{Estimator, Method, ModelError};
+use rpo::{Estimator, Method, ModelError, SmallWeights};
 
 /// A method, a seed, the training data, and threads.
 #[derive(Debug, Args)]
@@ -64,8 +64,8 @@ impl FitOptions {
         let estimator = method.estimator(data.task())?;
         let checked = method.check_data(estimator.as_ref(), data);
         checked.map_err(|source| self.failed(source.into()))?;
-        if estimator.has_unit_of_weights() {
-            note_small_weights(data);
+        if let Some(small) = SmallWeights::of(estimator.as_ref(), data) {
+            note(&small.to_string());
         }
         Ok(estimator)
     }
@@ -76,25 +76,5 @@ impl FitOptions {
             data: self.data.name().to_owned(),
             source,
         }
-    }
-}
-
-/// The mean weight below which penalties are noted to be strong.
-const SMALL: f64 = 0.1;
-
-/// Notes weights so small that penalties, which are in units of samples of weight 1, dominate.
-fn note_small_weights(data: &Dataset) {
-    let weights = data
-        .weights()
-        .unwrap_or_default()
-        .iter()
-        .map(|&weight| f64::from(weight));
-    let positive: Vec<f64> = weights.filter(|weight| *weight > 0.0).collect();
-    let mean = positive.iter().sum::<f64>() / positive.len() as f64;
-    if mean < SMALL {
-        note(&format!(
-            "the mean weight is {mean:.2e}, and penalties of this method are in units of samples of weight 1, so that they \
-             dominate: multiply the weights by a constant, for a mean of 1"
-        ));
     }
 }

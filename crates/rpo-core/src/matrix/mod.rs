@@ -249,7 +249,17 @@ impl<'a> MatrixView<'a> {
     pub fn to_owned(self) -> Matrix {
         match self {
             Self::Dense(a) => Matrix::Dense(a.to_owned()),
-            Self::Sparse(a) => Matrix::Sparse(a.to_owned()),
+            Self::Sparse(a) if a.indptr().is_proper() => Matrix::Sparse(a.to_owned()),
+            // The row pointers of a slice begin where it does.
+            Self::Sparse(a) => {
+                let (starts, indices) = (a.proper_indptr().into_owned(), a.indices().to_vec());
+                let create = if a.is_csr() {
+                    CsrMatrix::new
+                } else {
+                    CsrMatrix::new_csc
+                };
+                Matrix::Sparse(create(a.shape(), starts, indices, a.data().to_vec()))
+            }
         }
     }
 
@@ -307,12 +317,18 @@ impl<'a> MatrixView<'a> {
     }
 
     /// Returns the first of the [`unobserved`](Self::unobserved) columns.
+    ///
+    /// # Panics
+    /// If there are not as many weights as rows.
     pub fn first_unobserved(&self, weights: Option<&[f32]>) -> Option<usize> {
         self.unobserved(weights).first().copied()
     }
 
     /// Returns the columns that are missing (NaN) in every row of positive weight, if there are such rows; without
     /// weights all rows count.
+    ///
+    /// # Panics
+    /// If there are not as many weights as rows.
     pub fn unobserved(&self, weights: Option<&[f32]>) -> Vec<usize> {
         let n_rows = match weights {
             Some(weights) => weights.iter().filter(|weight| **weight > 0.0).count(),
@@ -325,7 +341,12 @@ impl<'a> MatrixView<'a> {
 
     /// Returns the number of missing values (NaN) of each column in the rows of positive weight; without weights all rows
     /// count.
+    ///
+    /// # Panics
+    /// If there are not as many weights as rows.
     pub fn missing_counts(&self, weights: Option<&[f32]>) -> Vec<usize> {
+        let n_weights = weights.map_or(self.n_rows(), <[f32]>::len);
+        assert_eq!(n_weights, self.n_rows(), "a weight for each row");
         let mut missing = vec![0_usize; self.n_cols()];
         if !self.reborrow().has_missing() {
             return missing;
@@ -465,6 +486,13 @@ mod tests {
                 Matrix::Dense(_) => unreachable!("made from CSR"),
             };
             prop_assert_eq!(middle, dense.slice(ndarray::s![1..3, ..]));
+            if let Matrix::Sparse(a) = &sparse {
+                let slice = MatrixView::Sparse(a.slice_outer(1..3));
+                prop_assert_eq!(slice.to_owned(), sparse.view().select_rows(&[1, 2]));
+                let by_columns = a.to_csc();
+                let slice = MatrixView::Sparse(by_columns.slice_outer(1..3));
+                prop_assert_eq!(slice.to_owned().view().to_csr(), slice.to_csr());
+            }
             let mut out = [7.0; 3];
             sparse.view().copy_row(2, &mut out);
             prop_assert_eq!(out.to_vec(), dense.row(2).to_vec());

@@ -12,6 +12,9 @@ use crate::inputs::{check_shapes, check_weights};
 use ndarray::ArrayView2;
 use rpo_core::{Domain, MatrixError, MatrixView, Mismatch, Predictor, TooFew};
 
+/// The name of the second derivative in errors.
+const CURVATURE: &str = "second derivative";
+
 /// Checks the data and options of a fit, and returns the objective of all outputs, which include all levels of each
 /// target.
 pub(super) fn check(
@@ -105,9 +108,10 @@ pub(super) fn check_loss(
             for (what, value) in [
                 ("value", loss.value(target, score)),
                 ("negative gradient", loss.residual(target, score)),
-                ("second derivative", loss.curvature(target, score).unwrap_or(0.0)),
+                (CURVATURE, loss.curvature(target, score).unwrap_or(0.0)),
             ] {
-                if !value.is_finite() {
+                let is_negative = what == CURVATURE && value < 0.0;
+                if !value.is_finite() || is_negative {
                     return Err(EnsembleError::Loss {
                         what,
                         sample: rows.map_or(row, |rows| rows[row]),

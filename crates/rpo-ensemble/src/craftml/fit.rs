@@ -7,7 +7,10 @@ use super::rademacher::{ProjectedDistance, ProjectedLabels, draw};
 use super::training_set::{TrainingSet, label};
 use crate::error::EnsembleError;
 use crate::observed::grow_each;
-use rpo_core::{CheckParams, CsrMatrix, ForestLearner, Learner, MatrixView, Observers, Seed};
+use rpo_core::{
+    CheckParams, CsrMatrix, DEFAULT_MEMORY_LIMIT, ForestLearner, Learner, MatrixView, MemoryLimit, Observers,
+    Seed,
+};
 use rpo_projections::Hashing;
 use rpo_tree::centroid::{
     CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean, RecordedTree, StoredCentroids,
@@ -60,7 +63,8 @@ impl CraftmlParams {
     /// ```
     ///
     /// # Errors
-    /// [`EnsembleError`] for shapes that do not match, and values that are missing (NaN) or infinite.
+    /// [`EnsembleError`] for shapes that do not match, values that are missing (NaN) or infinite, and more clusters than
+    /// memory allows.
     pub fn trainer(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<CraftmlTrainer, EnsembleError> {
         self.check()?;
         let params = self.clone();
@@ -71,12 +75,20 @@ impl CraftmlParams {
             return Err(TreeError::Empty { rows, columns }.into());
         }
         let (p, d) = (x.n_cols(), y.n_cols());
+        let n_clusters = params.centroid_params(d).kmeans.clusters.min(x.n_rows());
         for tree in params.indices()? {
             // Checks that maps of these sizes can be made before growing begins.
             let (p_to, d_to) = (
                 params.feature_width.resolve(tree, p),
                 params.label_width.resolve(tree, d),
             );
+            // Sums and means of k-means.
+            let bytes = (2 * size_of::<f64>())
+                .saturating_mul(n_clusters)
+                .saturating_mul(d_to.min(d));
+            MemoryLimit::check(bytes, DEFAULT_MEMORY_LIMIT, || {
+                format!("the centres of {n_clusters} clusters of projected labels")
+            })?;
             match params.variant {
                 CraftmlVariant::Original => {
                     Hashing::map(p, p_to, seed)?;

@@ -21,11 +21,12 @@ pub enum Bag {
 }
 
 impl Bag {
-    /// Returns a bag of round(fraction · n) samples, drawn without replacement.
+    /// Returns a bag of round(fraction · n) samples, drawn without replacement: for a fraction below 1 at most n - 1, so
+    /// that samples are out of bag.
     pub(crate) fn of_fraction(fraction: f64, n_samples: usize) -> Self {
-        match size(fraction, n_samples) {
-            all if all >= n_samples => Self::All,
-            some => Self::Subsample(some),
+        match n_samples {
+            2.. if fraction < 1.0 => Self::Subsample(size(fraction, n_samples).min(n_samples - 1)),
+            _ => Self::All,
         }
     }
 
@@ -114,6 +115,8 @@ mod tests {
         let seeds = || [1, 2].map(Seed::new).into_iter();
         assert_eq!(Bag::of_fraction(0.75, 8), Bag::Subsample(6));
         assert_eq!(Bag::of_fraction(1.0, 8), Bag::All);
+        assert_eq!(Bag::of_fraction(0.99, 8), Bag::Subsample(7));
+        assert_eq!(Bag::of_fraction(0.99, 1), Bag::All);
         for bag in [Bag::Bootstrap, Bag::Subsample(6)] {
             let out = OutOfBag::new(bag, seeds(), 8, 8).unwrap();
             for (tree, seed) in seeds().enumerate() {

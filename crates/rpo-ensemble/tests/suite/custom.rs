@@ -329,6 +329,24 @@ impl Loss for Broken {
     }
 }
 
+/// Half the square of the residual, with the wrong second derivative.
+#[derive(Debug)]
+struct Concave;
+
+impl Loss for Concave {
+    fn value(&self, y: f64, score: f64) -> f64 {
+        (y - score).powi(2) / 2.0
+    }
+
+    fn residual(&self, y: f64, score: f64) -> f64 {
+        y - score
+    }
+
+    fn curvature(&self, _: f64, _: f64) -> Option<f64> {
+        Some(-1.0)
+    }
+}
+
 #[test]
 fn losses_that_are_no_numbers_are_refused() {
     let (x, mut y) = regression(3, 20);
@@ -345,6 +363,17 @@ fn losses_that_are_no_numbers_are_refused() {
         };
         params.fit_with((&x).into(), (&y).into(), options)
     };
+    // A loss that is not convex, or the sign of whose second derivative is wrong.
+    let options = BoostingOptions {
+        loss: Some(Arc::new(Concave)),
+        ..BoostingOptions::default()
+    };
+    let error = BoostingParams::from(Algorithm::Gbmort).fit_with((&x).into(), (&y).into(), options);
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("the second derivative of the loss is -1"),
+        "{error}"
+    );
     for broken in ["value", "negative gradient", "second derivative"] {
         for algorithm in Algorithm::ALL {
             assert!(fit(2.0, broken, algorithm).is_ok());

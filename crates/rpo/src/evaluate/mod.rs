@@ -125,7 +125,7 @@ impl Model {
     ///
     /// # Errors
     /// Data that lack columns of the model, metrics of labels for a model that predicts numbers
-    /// ([`ModelError::MetricForLabels`]), and scores that exceed the memory limit or are unsuitable for a metric.
+    /// ([`ModelError::MetricForLabels`], [`ModelError::MetricForLabelsAlone`]), and scores that exceed the memory limit or are unsuitable for a metric.
     pub fn evaluate<S: Score>(&self, data: &Dataset, metrics: &[S]) -> Result<Vec<f64>, ModelError> {
         Ok(self
             .evaluate_with(data, metrics, EvaluateOptions::default())?
@@ -255,10 +255,16 @@ impl Model {
             false => !is_of_numbers(*metric),
         };
         match metrics.iter().find(is_other) {
-            Some(metric) => Err(ModelError::MetricForLabels {
-                metric: metric.name(),
-            }),
+            Some(metric) => Err(self.for_labels(metric.name())),
             None => Ok(()),
+        }
+    }
+
+    /// The error of a metric or ranking that the outputs do not allow, as some or all are numbers.
+    pub(crate) fn for_labels(&self, metric: String) -> ModelError {
+        match self.labels().is_empty() {
+            true => ModelError::MetricForLabels { metric },
+            false => ModelError::MetricForLabelsAlone { metric },
         }
     }
 }

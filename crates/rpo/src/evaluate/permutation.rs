@@ -4,11 +4,11 @@ use super::EvaluateOptions;
 use super::cross_validation::mean_and_deviation;
 use crate::{Model, ModelError};
 use ndarray::s;
-use rpo_core::{CsrMatrix, Domain, Matrix, MatrixView, Observers, Seed, csr_row};
+use rpo_core::{CsrMatrix, Domain, Matrix, MatrixView, Observers, ParameterError, Seed, TooFew, csr_row};
 use rpo_data::Dataset;
 use rpo_data::split::shuffled;
 use rpo_ensemble::EnsembleError;
-use rpo_metrics::Score;
+use rpo_metrics::{PredictionForm, Score};
 use std::ops::Range;
 
 /// Options of [`Model::permutation_importances`].
@@ -74,7 +74,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// No repeats, and a stop; otherwise as [`evaluate_with`](Self::evaluate_with).
+    /// No repeats, fewer than two samples, a metric of intervals, and a stop; otherwise as [`evaluate_with`](Self::evaluate_with).
     pub fn permutation_importances<S: Score>(
         &self,
         data: &Dataset,
@@ -82,6 +82,10 @@ impl Model {
         options: PermutationOptions<'_>,
     ) -> Result<Vec<ColumnImportance>, ModelError> {
         Domain::Count.check("repeats", options.repeats)?;
+        // Coverage should be the level, and a width is neither good nor bad.
+        let is_score = metric.needs() != PredictionForm::Intervals;
+        ParameterError::unless(is_score, "metric", metric.name(), "a score of predictions")?;
+        TooFew::check("samples to shuffle", 2, data.n_samples())?;
         self.with_work(data, &[metric], options.evaluate, |work, x| {
             let evaluate = |x: MatrixView<'_>| Ok::<f64, ModelError>(work.evaluate(x, &[metric])?.values[0]);
             let (n, usual) = (x.n_rows(), evaluate(x.reborrow())?);
@@ -276,5 +280,13 @@ mod tests {
             .permutation_importances(&data, &Metric::Mse, none)
             .unwrap_err();
         assert!(matches!(refused, ModelError::Parameter(_)), "{refused:?}");
+        let one = data.select_samples(&[3]).unwrap();
+        let refused =
+            |data: &Dataset, metric| model.permutation_importances(data, &metric, options).unwrap_err();
+        assert!(matches!(refused(&one, Metric::Mse), ModelError::TooFew(_)));
+        assert!(matches!(
+            refused(&data, Metric::IntervalWidth),
+            ModelError::Parameter(_)
+        ));
     }
 }

@@ -19,7 +19,8 @@ pub struct DecisionParams {
     /// most probable of the classes chosen in this way, or of all if there is none.
     pub decide: Decision,
     /// Finds a decision threshold for each label and keeps it in the model: macro-f, the largest F1 of the label, where
-    /// it is predicted at most five times as often as it occurs; label-f, the largest F1 without this bound; micro-f,
+    /// it is predicted at most five times as often as it occurs; label-f, the largest F1 without this bound,
+    /// at which a label that scores do not tell is predicted for all samples; micro-f,
     /// one threshold for all labels with the largest micro-F1; rate, the label is predicted as often as it occurs;
     /// none, 0.5. With macro-f and rate, labels of less than five of the samples on which thresholds are found share
     /// one threshold, at which they are together predicted as often as they occur.
@@ -32,8 +33,8 @@ pub struct DecisionParams {
     /// Level of prediction intervals of numbers, such as 0.9: they cover the true value with this probability, for
     /// samples like those of training. Calibrated by the errors of out-of-bag predictions if the method has them and
     /// samples have no groups; otherwise the method is fitted twice: first to a subset of the samples, to find the
-    /// errors for the withheld ones, and then to all. At least 2 / (1 - level) - 1 samples have to be withheld: 19 for
-    /// 0.9. With groups, such as customers, intervals hold for samples of new groups: every group has the same weight,
+    /// errors for the withheld ones, and then to all. At least 2 / (1 - level) - 1 samples have to be withheld, 19 for
+    /// 0.9; for methods that predict several quantiles, level / (1 - level), 9 for 0.9. With groups, such as customers, intervals hold for samples of new groups: every group has the same weight,
     /// and as many groups have to be withheld.
     ///
     /// Intervals have the same width for all samples; with the loss quantile and two levels or more they reach from the

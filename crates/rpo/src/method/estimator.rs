@@ -35,7 +35,8 @@ pub trait Estimator: fmt::Debug + Send + Sync {
     /// The first parameter that is out of range or contradicts another.
     fn check(&self) -> Result<(), ModelError>;
 
-    /// The requirements of the method on the data. Default: the outputs of a sample must have equal weights.
+    /// The requirements of the method on the data. Default: no missing features or outputs and no weights, so that none are
+    /// ignored; [`Needs::FEW`] for a method that respects them.
     fn needs(&self) -> Needs {
         Needs::default()
     }

@@ -59,7 +59,7 @@ pub struct FeatureParams {
 
 /// When a method standardizes features by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StandardizedBy {
+pub enum StandardizedBy {
     /// Never: it looks at each feature by itself, or has units for each.
     Request,
     /// If there are numbers or dates beside texts or indicators: sparse features have one unit, and texts of length 1 or

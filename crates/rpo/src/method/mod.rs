@@ -30,19 +30,21 @@ mod parameter;
 mod problem;
 mod record;
 mod registry;
+mod small_weights;
 
 pub use decision::DecisionParams;
 pub use error::MethodError;
 pub use estimator::{Estimator, FitContext, OnCheckpoint, StreamDestination, StreamingFit, WrapProjection};
-pub use features::{FeatureParams, NominalEncoding};
+pub use features::{FeatureParams, NominalEncoding, StandardizedBy};
 pub use needs::{Needs, OutputNeed};
 pub use parameter::ParameterInfo;
 pub use problem::DataProblem;
 pub use record::Difference;
 pub use registry::{MethodEntry, Parameters, Registry};
+pub use small_weights::SmallWeights;
 
 pub(crate) use error::nearest;
-pub(crate) use features::{StandardizedBy, categorical};
+pub(crate) use features::categorical;
 pub(crate) use record::trees_of;
 pub(crate) use registry::{ModelKind, RestoreContext, is_on};
 
@@ -106,11 +108,11 @@ impl Method {
         }
     }
 
-    /// Sets a parameter.
+    /// Sets a parameter to a value as in parameter files; null resets one that may be absent.
     ///
     /// # Errors
     /// As [`with`](Self::with).
-    pub(crate) fn with_value(mut self, name: &str, value: &Value) -> Result<Self, MethodError> {
+    pub fn with_value(mut self, name: &str, value: &Value) -> Result<Self, MethodError> {
         let name = name.replace('-', "_");
         let known = || self.entry.parameters().iter().map(|info| info.name.as_str());
         if !known().any(|known| known == name) {
@@ -313,8 +315,19 @@ impl FromStr for Method {
     type Err = MethodError;
 
     fn from_str(text: &str) -> Result<Self, MethodError> {
+        Registry::standard().parse(text)
+    }
+}
+
+impl Registry {
+    /// Returns a method of the registry by its name and options as on the command line, such as `ridge --standardize`. A
+    /// text without a registry, as of the members of [`blend`](crate::blend), names methods of this workspace.
+    ///
+    /// # Errors
+    /// [`MethodError`] for a method or parameters that do not exist or are repeated, and values that are not allowed.
+    pub fn parse(&self, text: &str) -> Result<Method, MethodError> {
         let mut words = text.split_whitespace().peekable();
-        let mut method = Self::named(words.next().unwrap_or_default())?;
+        let mut method = self.method(words.next().unwrap_or_default())?;
         while let Some(word) = words.next() {
             let Some(option) = word.strip_prefix("--") else {
                 return Err(MethodError::Text {
@@ -398,7 +411,7 @@ impl Estimator for Method {
     fn needs(&self) -> Needs {
         Needs {
             equal_outputs: false,
-            ..Needs::default()
+            ..Needs::FEW
         }
     }
 

@@ -34,14 +34,14 @@ pub enum OutputNeed {
     LabelsUnless(&'static str),
 }
 
-/// No requirements except equal weights of the outputs.
+/// Everything, of labels and numbers: data that a method does not know of are refused, not ignored.
 impl Default for Needs {
     fn default() -> Self {
         Self {
-            observed_features: false,
+            observed_features: true,
             missing_categories: false,
-            observed_outputs: false,
-            equal_weights: false,
+            observed_outputs: true,
+            equal_weights: true,
             equal_outputs: true,
             outputs: OutputNeed::Any,
         }
@@ -49,6 +49,17 @@ impl Default for Needs {
 }
 
 impl Needs {
+    /// Those of a method that respects missing features and outputs and the weights of samples: only the outputs of a
+    /// sample must have equal weights.
+    pub const FEW: Self = Self {
+        observed_features: false,
+        missing_categories: false,
+        observed_outputs: false,
+        equal_weights: false,
+        equal_outputs: true,
+        outputs: OutputNeed::Any,
+    };
+
     /// Checks that the data meet the requirements of the method.
     ///
     /// # Errors

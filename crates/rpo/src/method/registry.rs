@@ -107,7 +107,7 @@ impl MethodEntry {
 
     /// Hides fields of the parameters that the method does not use: they keep their defaults and are not options.
     #[must_use]
-    pub(crate) fn without(self, without: &'static [&'static str]) -> Self {
+    pub fn without(self, without: &'static [&'static str]) -> Self {
         Self { without, ..self }
     }
 
@@ -140,13 +140,13 @@ impl MethodEntry {
 
     /// Adds other names of the method.
     #[must_use]
-    pub(crate) fn alias(self, aliases: &'static [&'static str]) -> Self {
+    pub fn alias(self, aliases: &'static [&'static str]) -> Self {
         Self { aliases, ..self }
     }
 
     /// Encodes nominal features as indicators by default, as linear methods need.
     #[must_use]
-    pub(crate) fn one_hot(self) -> Self {
+    pub fn one_hot(self) -> Self {
         Self {
             nominal: NominalEncoding::OneHot,
             ..self
@@ -155,7 +155,7 @@ impl MethodEntry {
 
     /// Standardizes features by default in some cases.
     #[must_use]
-    pub(crate) fn standardized(self, standardized_by: StandardizedBy) -> Self {
+    pub fn standardized(self, standardized_by: StandardizedBy) -> Self {
         Self {
             standardized_by,
             ..self
@@ -164,7 +164,7 @@ impl MethodEntry {
 
     /// Splits nominal features between subsets of their values by default.
     #[must_use]
-    pub(crate) fn native_categories(self) -> Self {
+    pub fn native_categories(self) -> Self {
         Self {
             nominal: NominalEncoding::Native,
             ..self
@@ -218,7 +218,7 @@ impl MethodEntry {
     }
 
     /// Sets a default rule for thresholds, for whole forests that have out-of-bag predictions.
-    pub(crate) fn deciding(self, rule: ThresholdRule) -> Self {
+    pub fn deciding(self, rule: ThresholdRule) -> Self {
         Self {
             thresholds: Some(rule),
             ..self

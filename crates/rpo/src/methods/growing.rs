@@ -16,7 +16,7 @@ pub(super) trait ForestMethod:
     fn name(&self) -> &str;
 
     fn needs(&self) -> Needs {
-        Needs::default()
+        Needs::FEW
     }
 
     fn has_oob(&self) -> bool {

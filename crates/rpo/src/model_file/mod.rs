@@ -56,7 +56,15 @@ impl Model {
     /// # Errors
     /// [`ModelFileError`] if the file cannot be read, is damaged, of another version, or not a model.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelFileError> {
-        Ok(Self::load_with_checksum(path)?.0)
+        Self::load_with(path, Registry::standard())
+    }
+
+    /// Loads a model of any kind in a registry from a file, for models of custom methods.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_with(path: impl AsRef<Path>, registry: &Registry) -> Result<Self, ModelFileError> {
+        Ok(Self::read(path.as_ref(), registry)?.0)
     }
 
     /// Loads a model from a file, with the checksum in the file, which identifies it: eight hexadecimal digits.
@@ -64,11 +72,14 @@ impl Model {
     /// # Errors
     /// As [`load`](Self::load).
     pub fn load_with_checksum(path: impl AsRef<Path>) -> Result<(Self, String), ModelFileError> {
-        let path = path.as_ref();
+        Self::read(path.as_ref(), Registry::standard())
+    }
+
+    fn read(path: &Path, registry: &Registry) -> Result<(Self, String), ModelFileError> {
         let file = File::open(path).map_err(|e| Kind::read(&e));
         let bytes = file.and_then(container::read);
         let bytes = bytes.map_err(|e| ModelFileError::from(e).in_file(path))?;
-        let model = Self::from_bytes(&bytes).map_err(|e| e.in_file(path))?;
+        let model = Self::from_bytes_with(&bytes, registry).map_err(|e| e.in_file(path))?;
         Ok((model, container::checksum(&bytes)))
     }
 
@@ -206,29 +217,31 @@ mod tests {
     use std::fs;
 
     /// The texts in quotes in the second cell of a row of the format's table of keys.
-    fn documented(key: &str) -> BTreeSet<String> {
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/model-format.md");
-        let page = fs::read_to_string(page).unwrap();
+    /// The values of a key on the page of the format; `None` outside the repository, as in a published package.
+    fn documented(key: &str) -> Option<BTreeSet<String>> {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
+        if !crates.join("rpo-core").exists() {
+            return None;
+        }
+        let page = fs::read_to_string(crates.join("../docs/model-format.md")).unwrap();
         let mut rows = page.lines().map(|line| line.split('|').collect::<Vec<_>>());
         let is_of_key =
             |cells: &Vec<&str>| cells.get(1).is_some_and(|cell| cell.trim() == format!("`{key}`"));
         let row = rows.find(is_of_key).unwrap();
-        row[2].split('"').skip(1).step_by(2).map(str::to_owned).collect()
+        Some(row[2].split('"').skip(1).step_by(2).map(str::to_owned).collect())
     }
 
     #[test]
     fn the_page_of_the_format_has_the_kinds_that_can_be_loaded() {
         let kinds = Registry::standard().kinds();
         let kinds: BTreeSet<String> = kinds.map(|kind| kind.name.to_owned()).collect();
-        assert_eq!(documented("kind"), kinds);
+        assert!(documented("kind").is_none_or(|documented| documented == kinds));
     }
 
     #[test]
     fn the_page_of_the_format_has_the_decisions_that_are_stored() {
         let stored = serde_json::to_value(Decision::ExpectedF1).unwrap();
-        assert_eq!(
-            documented("decision"),
-            [stored.as_str().unwrap().to_owned()].into()
-        );
+        let stored = [stored.as_str().unwrap().to_owned()].into();
+        assert!(documented("decision").is_none_or(|documented| documented == stored));
     }
 }

@@ -4,7 +4,7 @@ use crate::blocks::best_by_blocks;
 use crate::{Model, ModelError};
 use ndarray::{Array1, ArrayView1};
 use rpo_core::Predictor;
-use rpo_core::{CsrMatrix, Domain, MatrixView, Propensity, best_of, csr_of_rows};
+use rpo_core::{CsrMatrix, Domain, MatrixView, Propensity, TooFew, best_of, csr_of_rows};
 use rpo_metrics::{MetricError, is_probability};
 
 /// The name of the ranking in errors.
@@ -82,14 +82,14 @@ impl Model {
         what: &str,
         propensity: Propensity,
     ) -> Result<Vec<f64>, ModelError> {
-        Ok(propensity.inverse(self.label_counts(what)?, self.training().n_samples)?)
+        let (counts, n_samples) = (self.label_counts(what)?, self.training().n_samples);
+        TooFew::check("training samples for propensities", 3, n_samples)?;
+        Ok(propensity.inverse(counts, n_samples)?)
     }
 
     /// The label counts of the training set, which `what` depends on.
     pub(crate) fn label_counts(&self, what: &str) -> Result<&[usize], ModelError> {
         let counts = self.training().label_counts();
-        counts.ok_or_else(|| ModelError::MetricForLabels {
-            metric: what.to_owned(),
-        })
+        counts.ok_or_else(|| self.for_labels(what.to_owned()))
     }
 }

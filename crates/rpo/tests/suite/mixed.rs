@@ -54,7 +54,9 @@ fn labels_and_numbers_have_metrics_of_their_own() {
     assert!((values[3] - mean("r2", &[1])).abs() < 1e-12 && (values[4] - mean("mae", &[1])).abs() < 1e-9);
     assert!(mean("auc", &[1]).is_nan());
     let refused = model.evaluate(&data, &[Metric::PspAt(1)]).unwrap_err();
-    assert!(matches!(refused, ModelError::MetricForLabels { metric } if metric == Metric::PspAt(1).name()));
+    assert!(
+        matches!(refused, ModelError::MetricForLabelsAlone { metric } if metric == Metric::PspAt(1).name())
+    );
     let Matrix::Dense(mut outputs) = data.outputs().clone() else {
         panic!("the outputs are dense")
     };
@@ -106,7 +108,7 @@ fn what_evaluation_cannot_respect_is_refused_for_labels_and_numbers() {
     };
     let refused = model.evaluate_with(&data, &[Metric::PrecisionAt(1)], reranked);
     let metric = "ranking by propensity".to_owned();
-    assert_eq!(refused, Err(ModelError::MetricForLabels { metric }));
+    assert_eq!(refused, Err(ModelError::MetricForLabelsAlone { metric }));
     // The scores alone take 120 x 3 x 4 bytes; with copies of scores and outputs it is three times as much.
     for (memory_limit, is_enough) in [(2 * 1440, false), (3 * 1440, true)] {
         let options = EvaluateOptions {

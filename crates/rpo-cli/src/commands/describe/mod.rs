@@ -31,7 +31,7 @@ pub(crate) struct Describe {
     outputs: bool,
 
     /// Also list every feature: its kind (number, category or term of a text), mean, deviation, minimum, maximum or
-    /// number of categories, and number of missing values.
+    /// number of categories, and number of missing values. Numbered features count from 0, also those of svmlight files.
     #[arg(long)]
     features: bool,
 

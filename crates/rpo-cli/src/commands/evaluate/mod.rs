@@ -77,7 +77,7 @@ pub(crate) struct Evaluate {
     /// CSV file for the permutation importance of each column of features, the largest first: how much worse the first of
     /// the metrics gets when the values of the column are shuffled among the samples, the mean and the standard deviation
     /// over --repeats shuffles (Breiman 2001). For any method; each shuffle of a column takes as long as an evaluation.
-    /// Names are as for --per-output.
+    /// Names are as for --per-output; numbered features count from 0, also those of svmlight files.
     #[arg(long, value_name = "FILE", value_parser = files::written(), conflicts_with = "rerank")]
     importances: Option<PathBuf>,
 

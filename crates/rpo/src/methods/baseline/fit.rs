@@ -23,7 +23,7 @@ impl Estimator for BaselineParams {
     fn needs(&self) -> Needs {
         Needs {
             equal_weights: true,
-            ..Needs::default()
+            ..Needs::FEW
         }
     }
 

@@ -109,7 +109,7 @@ impl Estimator for BlendParams {
         // does not.
         Needs {
             equal_weights: true,
-            ..Needs::default()
+            ..Needs::FEW
         }
     }
 

@@ -322,7 +322,7 @@ impl Estimator for BoostingParams {
     fn needs(&self) -> Needs {
         Needs {
             equal_outputs: false,
-            ..Needs::default()
+            ..Needs::FEW
         }
     }
 

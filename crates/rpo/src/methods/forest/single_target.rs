@@ -21,7 +21,7 @@ impl ForestMethod for SingleTargetParams {
                 CriterionKind::Entropy => OutputNeed::LabelsUnless("set `criterion` = variance"),
                 _ => OutputNeed::Any,
             },
-            ..Needs::default()
+            ..Needs::FEW
         }
     }
 
