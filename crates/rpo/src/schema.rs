@@ -32,6 +32,9 @@ pub struct Schema {
     /// The index of the first feature in the training file, if it was an svmlight file; other svmlight files are read with
     /// it.
     pub first_feature: Option<FirstFeature>,
+    /// The texts that stand for missing values in the training file, if it was a CSV file and some were given; they do in
+    /// other CSV files.
+    pub missing_values: Vec<String>,
     /// The column of the training file in which labels were listed, if there was one; labels are read from this column
     /// in other files.
     pub label_column: Option<LabelColumn>,
@@ -59,6 +62,7 @@ impl From<&Dataset> for Schema {
             output_names: data.output_names().clone(),
             label_column: data.label_column().cloned(),
             first_feature: data.first_feature,
+            missing_values: data.missing_values.clone(),
             class_columns: data.class_columns().to_vec(),
             labels_beside_numbers: data.labels_beside_numbers().to_vec(),
             levels: Vec::new(),
@@ -145,6 +149,7 @@ impl Schema {
             dates: BTreeMap::new(),
             output_names,
             first_feature: None,
+            missing_values: Vec::new(),
             label_column: None,
             class_columns: Vec::new(),
             labels_beside_numbers: Vec::new(),
@@ -168,10 +173,16 @@ impl Schema {
         Ok(Self { dates, ..self })
     }
 
-    /// Sets the index of the first feature in the training file.
-    pub(crate) fn with_first_feature(self, first_feature: Option<FirstFeature>) -> Self {
+    /// Sets how other files than the training file are read: the index of the first feature, and the texts that stand for
+    /// missing values.
+    pub(crate) fn with_reading(
+        self,
+        first_feature: Option<FirstFeature>,
+        missing_values: Vec<String>,
+    ) -> Self {
         Self {
             first_feature,
+            missing_values,
             ..self
         }
     }
@@ -222,6 +233,7 @@ impl Schema {
             texts: self.texts.clone(),
             dates: self.dates.clone(),
             first_feature: self.first_feature,
+            missing_values: self.missing_values.clone(),
             ..Self::from(data)
         }
     }

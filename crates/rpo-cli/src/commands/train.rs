@@ -100,7 +100,6 @@ impl Train {
 
         let clock = Stopwatch::start();
         let data = self.groups.load(&self.fit)?;
-        self.fit.data.note_not_in_model();
         let load_seconds = clock.wall_seconds();
 
         let clock = Stopwatch::start();

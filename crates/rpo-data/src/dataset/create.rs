@@ -76,6 +76,7 @@ impl Dataset {
             ids: None,
             groups: None,
             first_feature: None,
+            missing_values: Vec::new(),
         })
     }
 }

@@ -2,8 +2,8 @@
 
 use super::Dataset;
 
-/// Sets are equal if they have the same name and hold the same data, whatever was noted when they were read, and however
-/// their files number features.
+/// Sets are equal if they have the same name and hold the same data, whatever was noted when they were read, however
+/// their files number features, and whatever stands for missing values there.
 impl PartialEq for Dataset {
     fn eq(&self, other: &Self) -> bool {
         // All fields are named, so that a new one is not forgotten.
@@ -11,6 +11,7 @@ impl PartialEq for Dataset {
             name,
             notes: _,
             first_feature: _,
+            missing_values: _,
             task,
             features,
             outputs,

@@ -65,6 +65,9 @@ pub struct Dataset {
     pub notes: ReadNotes,
     /// The index of the first feature in the file, if the set comes from an svmlight file.
     pub first_feature: Option<FirstFeature>,
+    /// The texts that stand for missing values beside an empty field and `NA`, if the set comes from a CSV file
+    /// ([`ReadOptions::missing_values`](crate::read::ReadOptions::missing_values)).
+    pub missing_values: Vec<String>,
     task: Task,
     features: Matrix,
     outputs: Matrix,

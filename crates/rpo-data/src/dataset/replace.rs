@@ -120,6 +120,7 @@ impl Dataset {
             ids: self.ids.clone(),
             groups: self.groups.clone(),
             first_feature: self.first_feature,
+            missing_values: self.missing_values.clone(),
         }
     }
 }

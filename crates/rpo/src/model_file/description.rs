@@ -46,6 +46,9 @@ pub(super) struct Description {
     /// The index of the first feature in the svmlight file of training; absent for other formats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     first_feature: Option<FirstFeature>,
+    /// The texts that stand for missing values in the CSV file of training; absent if none were given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    missing_values: Vec<String>,
     /// The column in which labels were listed; absent if each label was a column or the format has no such column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     label_column: Option<LabelColumn>,
@@ -122,6 +125,7 @@ impl Description {
             feature_names,
             output_names: given(schema.target_names()),
             first_feature: schema.first_feature,
+            missing_values: schema.missing_values.clone(),
             label_column: schema.label_column.clone(),
             class_columns: schema.class_columns.clone(),
             labels_beside_numbers: schema.labels_beside_numbers.clone(),
@@ -202,7 +206,10 @@ impl Description {
         let class_columns = std::mem::take(&mut self.class_columns);
         schema
             .with_dates(std::mem::take(&mut self.dates))?
-            .with_first_feature(self.first_feature.take())
+            .with_reading(
+                self.first_feature.take(),
+                std::mem::take(&mut self.missing_values),
+            )
             .with_label_column(self.label_column.take())
             .with_labels(class_columns, std::mem::take(&mut self.labels_beside_numbers))
     }

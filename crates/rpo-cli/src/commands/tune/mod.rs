@@ -137,9 +137,6 @@ impl Tune {
 
         let data;
         (data, tuning.withheld) = self.withheld.load(&self.fit)?;
-        if self.model.is_some() {
-            self.fit.data.note_not_in_model();
-        }
         note_copies(&data);
         let refit = if self.refit { Refit::Everything } else { Refit::No };
         tuning.check_refit(refit)?;

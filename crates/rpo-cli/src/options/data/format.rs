@@ -1,7 +1,6 @@
 //! The format of a file.
 
 use crate::options::names::{List, all};
-use crate::output::note;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rpo::data::read::{FirstFeature, Format, ReadOptions};
@@ -28,7 +27,7 @@ pub(super) struct FormatOptions {
     pub(super) decimal_comma: bool,
 
     /// Texts of a CSV file that are missing values beside an empty cell and NA, as they are written: n/a or -999, for
-    /// example. Give them again for each file, as a model does not store them.
+    /// example. By default those of the training file of the model, which stores them.
     #[arg(long, value_name = "TEXT,...", allow_hyphen_values = true)]
     pub(super) missing_values: Vec<List<String>>,
 
@@ -56,21 +55,6 @@ impl FormatOptions {
             missing_values: all(&self.missing_values),
             memory_limit: self.table_memory.saturating_mul(1 << 20),
             ..ReadOptions::default()
-        }
-    }
-
-    /// Notes numbers that stand for missing values. In another file, words among numbers are an error, but numbers are
-    /// not.
-    pub(super) fn note_missing_numbers(&self) {
-        let missing = all(&self.missing_values);
-        if let Some(number) = missing
-            .iter()
-            .find(|text| text.parse::<f64>().is_ok_and(f64::is_finite))
-        {
-            note(&format!(
-                "--missing-values is not part of the model: without it, {number} is a number in files that are read for the \
-                 model"
-            ));
         }
     }
 }

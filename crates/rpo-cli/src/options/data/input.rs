@@ -309,7 +309,7 @@ impl InputOptions {
             OutputsOf::Model => (Some(schema.task), Some(schema.class_columns.clone())),
             OutputsOf::Data => (options.task, None),
         };
-        let data = self.read(&ReadOptions {
+        let given = ReadOptions {
             targets,
             task,
             types,
@@ -317,7 +317,20 @@ impl InputOptions {
             class_columns,
             ignore_untyped,
             ..options.clone()
-        })?;
+        };
+        let missing_values = match options.missing_values.is_empty() {
+            true => schema.missing_values.clone(),
+            false => options.missing_values.clone(),
+        };
+        let of_training = ReadOptions {
+            missing_values,
+            ..given.clone()
+        };
+        let data = match self.read(&of_training) {
+            // Other formats than CSV have missing values themselves.
+            Err(e) if is_for_csv_alone(&e) => self.read(&given)?,
+            read => read?,
+        };
         self.check_id(schema)?;
         Ok(data)
     }
@@ -420,6 +433,17 @@ impl InputOptions {
             problem: problem.to_owned(),
         }
     }
+}
+
+/// Returns true if a file cannot have texts of missing values, as it is no CSV file.
+fn is_for_csv_alone(e: &ReadError) -> bool {
+    matches!(
+        e.kind,
+        ReadErrorKind::Option {
+            option: "missing_values",
+            ..
+        }
+    )
 }
 
 /// The index of the first feature in a file that is read for a model: as in the training file, if both are svmlight files.

@@ -204,11 +204,6 @@ impl TrainingOptions {
         Ok(data)
     }
 
-    /// Notes what a model that is fitted to the data does not know of them.
-    pub(crate) fn note_not_in_model(&self) {
-        self.data.input.format.note_missing_numbers();
-    }
-
     /// Reads a set to describe it, which may lack outputs.
     pub(crate) fn load_described(&self) -> Result<Dataset, CliError> {
         let data = self.load_any()?;
