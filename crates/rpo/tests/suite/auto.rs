@@ -286,10 +286,7 @@ fn a_short_time_is_enough_for_the_first_configuration() {
     let chosen = chosen.unwrap();
     assert!(chosen.weight == Some(1.0) && chosen.seconds.is_some());
     // The time of a few trees is known; that of all other methods is not.
-    assert!(
-        chosen.method.starts_with("random-forest --trees "),
-        "{candidates:?}"
-    );
+    assert!(chosen.method.contains(" --trees "), "{candidates:?}");
 }
 
 /// The configuration that its cost says to be the cheapest may take longer than all others.
