@@ -61,6 +61,9 @@ pub enum ModelError {
     /// A model file that cannot be written.
     #[error(transparent)]
     File(Box<ModelFileError>),
+    /// The samples that contributions are relative to.
+    #[error("the background: {0}")]
+    Background(Box<ModelError>),
     /// The error of a custom method.
     #[error("{0}")]
     Custom(String),

@@ -53,23 +53,34 @@ impl Model {
     /// [`ModelError::Unexplained`] for other models than forests, boosting, linear models, and means of several of these
     /// unless their scores are all predictions; features as for
     /// [`predict`](rpo_core::Predictor::predict), an output that does not exist, lists for another number of samples,
-    /// and no background sample.
+    /// and no background sample; [`ModelError::Background`] for what is wrong with the background.
     pub fn contributions(
         &self,
         x: MatrixView<'_>,
         outputs: &[&[u32]],
         background: MatrixView<'_>,
     ) -> Result<Contributions, ModelError> {
-        let found = self.with_features(background, |_, background| {
+        let n_features = x.n_cols();
+        let found = self.with_features(background.reborrow(), |_, background| {
             self.with_features(x, |predictor, x| predictor.contributions(x, outputs, background))
-        })?;
+        });
+        let found = found.map_err(|e| self.background_error(background).unwrap_or(e))?;
         let found = found.ok_or(ModelError::Unexplained {
             kind: self.predictor().kind(),
         })?;
         Ok(match self.pipeline() {
-            Some(pipeline) => by_feature(&found, &pipeline.sources(), x.n_cols()),
+            Some(pipeline) => by_feature(&found, &pipeline.sources(), n_features),
             None => found,
         })
+    }
+
+    /// The error of a background without samples to explain, if that is refused too.
+    fn background_error(&self, background: MatrixView<'_>) -> Option<ModelError> {
+        let alone = self.with_features(background, |predictor, background| {
+            let none = background.reborrow().select_rows(&[]);
+            predictor.contributions(none.view(), &[], background)
+        });
+        alone.err().map(|e| ModelError::Background(Box::new(e)))
     }
 }
 

@@ -519,6 +519,10 @@ impl Model {
             None => prepared,
         };
         let name = self.schema.feature_names.get(column)?.into_owned();
+        if row >= x.n_rows() {
+            // Of other samples, such as a background.
+            return None;
+        }
         let value = x.select_rows(&[row]).view().to_dense(usize::MAX).ok()?[[0, column]];
         match (value.is_nan(), error) {
             // What fills a missing value in cannot be prepared: the model is wrong, not the data.

@@ -230,29 +230,36 @@ fn open(path: &Path) -> Result<(File, Option<(Part, PathBuf)>), TargetError> {
         Some(_) => fs::canonicalize(path).map_err(|e| error("write", &e))?,
         None => end_of_links(path),
     };
-    let (file, part) =
-        Part::create(folder_of(&target), path).map_err(|e| error("write into its folder", &e))?;
+    // Whoever could not read the earlier file must not be able to open this one, not even before its permissions are set.
+    let (file, part) = Part::create(folder_of(&target), path, earlier.is_some())
+        .map_err(|e| error("write into its folder", &e))?;
     if let Some(earlier) = earlier {
-        let kept = file.set_permissions(earlier.permissions());
+        let kept = keep_access(&file, &earlier);
         kept.map_err(|e| error("keep the permissions of the earlier file", &e))?;
-        keep_owner(&file, &earlier);
     }
     Ok((file, Some((part, target))))
 }
 
-/// Gives a file the owner and the group of the earlier one, so that who could read that can read it, as far as the system
-/// allows this process to.
+/// Gives a file the owner, the group and the permissions of the earlier one, so that who could read that can read it, as
+/// far as the system allows this process to.
 #[cfg(unix)]
-fn keep_owner(file: &File, earlier: &fs::Metadata) {
-    use std::os::unix::fs::{MetadataExt, fchown};
+fn keep_access(file: &File, earlier: &fs::Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
     // Only privileged processes give files away; others may give them to a group that they are in.
-    if fchown(file, Some(earlier.uid()), Some(earlier.gid())).is_err() {
-        let _ = fchown(file, None, Some(earlier.gid()));
+    let is_of_group = fchown(file, Some(earlier.uid()), Some(earlier.gid())).is_ok()
+        || fchown(file, None, Some(earlier.gid())).is_ok();
+    let mut permissions = earlier.permissions();
+    if !is_of_group {
+        // Those of another group are not for this one.
+        permissions.set_mode(permissions.mode() & !0o070);
     }
+    file.set_permissions(permissions)
 }
 
 #[cfg(not(unix))]
-fn keep_owner(_: &File, _: &fs::Metadata) {}
+fn keep_access(file: &File, earlier: &fs::Metadata) -> io::Result<()> {
+    file.set_permissions(earlier.permissions())
+}
 
 /// The end of a chain of symbolic links to a file that does not exist; the path itself if it is not a link.
 fn end_of_links(path: &Path) -> PathBuf {

@@ -109,8 +109,12 @@ impl Explain {
         };
         let outputs = self.outputs(&model, x)?;
         let outputs: Vec<&[u32]> = outputs.iter().map(Vec::as_slice).collect();
+        let of_background = background
+            .as_ref()
+            .map_or_else(|| self.input.name(), InputOptions::name);
         let refuse = |e: ModelError| match e {
             ModelError::Unexplained { .. } => e.into(),
+            ModelError::Background(e) => CliError::of_prediction(*e, of_background),
             e => CliError::of_prediction(e, self.input.name()),
         };
         let mut out = Output::new(self.out.as_deref())?;

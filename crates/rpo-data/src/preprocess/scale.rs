@@ -19,7 +19,8 @@ const NORMALIZE: &str = "normalize_features";
 #[serde(rename_all = "kebab-case")]
 pub enum FeatureWeights {
     /// log(n / nⱼ), the inverse document frequency of a feature that is not 0 in nⱼ of n samples, but at least log 2:
-    /// that of a number that is hardly ever 0, such as a measurement, would be 0 and lose the feature.
+    /// that of a number that is hardly ever 0, such as a measurement, would be 0 and lose the feature. 1 for nominal
+    /// features with other values than 0 and 1, and for terms of texts, which have weights already.
     Idf,
 }
 
@@ -51,7 +52,12 @@ impl Idf {
         };
         let mut weights: Vec<f32> = count_present(data).into_iter().map(weight).collect();
         let texts = text_features(data.texts());
-        for j in data.nominal().keys().copied().chain(texts) {
+        // Words of bags in ARFF files are declared {0,1}.
+        let categories = data
+            .nominal()
+            .iter()
+            .filter(|(_, values)| values[..] != ["0", "1"]);
+        for j in categories.map(|(&j, _)| j).chain(texts) {
             weights[j] = 1.0;
         }
         Self::new(weights)

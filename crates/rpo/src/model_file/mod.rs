@@ -216,8 +216,8 @@ mod tests {
     use std::collections::BTreeSet;
     use std::fs;
 
-    /// The texts in quotes in the second cell of a row of the format's table of keys.
-    /// The values of a key on the page of the format; `None` outside the repository, as in a published package.
+    /// The values of a key on the page of the format: the texts in quotes in the second cell of its row. `None` outside the
+    /// repository, as in a published package.
     fn documented(key: &str) -> Option<BTreeSet<String>> {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
         if !crates.join("rpo-core").exists() {

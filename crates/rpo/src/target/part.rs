@@ -27,16 +27,18 @@ fn parts() -> MutexGuard<'static, BTreeMap<PathBuf, PathBuf>> {
 pub(super) struct Part(Option<TempPath>);
 
 impl Part {
-    /// Creates a file in a folder, to be renamed to `path`. Removes the files that killed processes left there.
-    pub(super) fn create(folder: &Path, path: &Path) -> io::Result<(File, Self)> {
+    /// Creates a file in a folder, to be renamed to `path`, which only its owner can open if it is private. Removes the
+    /// files that killed processes left there.
+    pub(super) fn create(folder: &Path, path: &Path, is_private: bool) -> io::Result<(File, Self)> {
         remove_abandoned(folder);
         let mut builder = Builder::new();
         builder.prefix(PREFIX).suffix(SUFFIX);
         #[cfg(unix)]
         {
-            // The permissions of a file created directly; temporary files would be private.
+            // Otherwise it has the permissions of a file created directly.
             use std::os::unix::fs::PermissionsExt;
-            builder.permissions(fs::Permissions::from_mode(0o666));
+            let mode = if is_private { 0o600 } else { 0o666 };
+            builder.permissions(fs::Permissions::from_mode(mode));
         }
         let mut parts = parts();
         for _ in 0..MOST_TRIES {

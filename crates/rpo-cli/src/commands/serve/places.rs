@@ -29,7 +29,7 @@ pub(super) struct Places {
 impl Places {
     pub(super) fn new(places: usize, idle: Duration) -> Self {
         Self {
-            free: Arc::new(Semaphore::new(places)),
+            free: Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS))),
             idle,
             are_wanted: AtomicBool::new(false),
             wanted: Notify::new(),

@@ -32,7 +32,12 @@ impl UnseenOptions {
     /// Notes or refuses values unseen in training, and notes features without values and values that were never missing in
     /// training. Unseen values are refused if the model needs every feature.
     pub(crate) fn check(&self, model: &Model, data: &Dataset, name: &str) -> Result<(), CliError> {
-        let missing = data.features().view().missing_counts(None);
+        // A model may declare very many features.
+        let features = data.features().view();
+        let missing = match features.reborrow().has_missing() {
+            true => features.missing_counts(None),
+            false => Vec::new(),
+        };
         note_empty(model, data, &missing);
         let misfit = |source| CliError::Fit {
             data: name.to_owned(),
