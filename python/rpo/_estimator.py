@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -121,7 +122,25 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None, *, groups: Any = None) -> Self:
         """Fit to features and outputs; if that fails, the estimator stays as it was."""
         with unchanged_by_failure(self) as before:
-            return self._fit_to(X, y, sample_weight, groups, eval_set, before)
+            # Callbacks predict for what the caller passed, not for what the model takes.
+            self._passed = X, y
+            try:
+                return self._fit_to(X, y, sample_weight, groups, eval_set, before)
+            finally:
+                vars(self).pop("_passed", None)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as scikit-learn's estimators do; `params__NAME` sets one entry of `params`.
+
+        So a search can try `{"params__leaf_l2": [1, 5]}`.
+        """
+        start = "params__"
+        entries = {name: value for name, value in params.items() if name.startswith(start)}
+        super().set_params(**{name: value for name, value in params.items() if name not in entries})
+        if entries:
+            own = {name.removeprefix(start): value for name, value in entries.items()}
+            self.params = {**(self.params or {}), **own}
+        return self
 
     def _fit_to(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, eval_set: Any, before: Mapping[str, Any]
@@ -148,6 +167,20 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         `n_labels` has for each output the number of labels that represent it.
         """
         return {name: getattr(self, ours) for ours, name in self._renamed.items()}
+
+    def _check_once(self) -> None:
+        """Refuse a parameter that is given both as an argument and in `params`, with different values."""
+        ours = dict(self._spelled) | {name: own for own, name in self._renamed.items()}
+        defaults = signature(type(self)).parameters
+        for name, value in (self.params or {}).items():
+            own = ours.get(name, name)
+            if own not in defaults:
+                continue
+            given = getattr(self, own)
+            if not (_same(given, defaults[own].default) or _same(given, value)):
+                raise ValueError(
+                    f"{own} is {given!r} and params has {name!r}: {value!r}, which is the same parameter; give it once"
+                )
 
     def _n_threads(self) -> int:
         if self.n_jobs is not None and not isinstance(self.n_jobs, Integral):
@@ -306,11 +339,12 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             raise TypeError(f"params must be a dict of parameters by name, got {self.params!r}")
         if "method" in (self.params or {}):
             raise ValueError(f"params cannot have a method; that of {type(self).__name__} is {self._method}")
+        self._check_once()
         given = self._parameters(X.shape[0], n_labels)
         given |= {"method": self._method, "seed": self._fitted_seed, **dict(self.params or {}), **more}
         counts = (given.get(name) for name in ("trees", "iterations", "configurations"))
         n_steps = next((int(n) for n in counts if n and isinstance(n, Integral)), self._n_steps)
-        course = Course(self, X, y, n_steps)
+        course = Course(self, *getattr(self, "_passed", (X, y)), n_steps)
         began = time.monotonic()
 
         def progress(steps: int, total: int | None) -> None:
@@ -365,12 +399,39 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         check_is_fitted(self, "model_")
         return self._features(X, reset=False)
 
+    def contributions(self, X: Any, background: Any, *, outputs: Any = None) -> tuple[Any, Any]:
+        """Return what each feature contributes to each score, and the base of each score.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features, as for `predict`.
+        background : array, sparse matrix or DataFrame of shape (n_background, n_features)
+            Typical samples to compare with, such as those of training.
+        outputs : array of int, of shape (k,) or (n_samples, k), default=None
+            The outputs of the model that are explained, for all samples or for each. None means all outputs.
+
+        Returns
+        -------
+        contributions : array of shape (n_samples, n_features, k)
+            Shapley values of the scores, as in `Model.contributions`.
+        base : array of shape (k,) or (n_samples, k)
+            The mean scores over the background.
+        """
+        X, background = self._fitted_features(X), self._fitted_features(background)
+        return self.model_.contributions(X, background, outputs=outputs, n_threads=self._n_threads())
+
     def _scores(self, X: Any, memory_limit: int | None = None, *, size: int = 4) -> NDArray[np.float32]:
         """Return the predictions of the model, of which as many numbers of this size in bytes are within the limit."""
         X = self._fitted_features(X)
         n, n_outputs = X.shape[0], self.model_.n_outputs
         check_memory(f"predictions for {n} samples and {n_outputs} outputs", n * n_outputs * size, memory_limit)
         return self.model_.predict(X, n_threads=self._n_threads(), memory_limit=memory_limit)
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Return true if two values of a parameter are equal."""
+    return a is b or (type(a) is type(b) and bool(np.all(a == b)))
 
 
 def _is_of_numbers(X: Any) -> bool:

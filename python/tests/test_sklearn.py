@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 
 import joblib
 import numpy as np
@@ -464,6 +465,13 @@ def test_callbacks_are_called_for_every_step(labels):
     scored = monitor.get_logs().data[-1]
     assert scored["f1_macro"] == pytest.approx(f1_score(Y, forest.predict(X), average="macro"))
     rpo.GradientBoostingClassifier(5).set_callbacks(ProgressBar()).fit(X, Y)
+    # They predict for what was passed, not for the positions of categories.
+    category = np.repeat([10.0, 20.0, 30.0, 40.0], 10)[:, None]
+    monitor = ScoringMonitor(scoring="r2")
+    make = rpo.RandomForestRegressor(12, random_state=0, categorical_features=[0])
+    forest = make.set_callbacks(monitor).fit(category, category[:, 0] % 20)
+    scored = monitor.get_logs().data[-1]["r2"]
+    assert scored == pytest.approx(forest.score(category, category[:, 0] % 20))
     # For each fit of a search, and for the steps of a pipeline.
     count = Count()
     for estimator in (
@@ -473,6 +481,43 @@ def test_callbacks_are_called_for_every_step(labels):
         estimator.set_callbacks(ProgressBar()).fit(X, Y)
     make_pipeline(StandardScaler(), rpo.GradientBoostingClassifier(3).set_callbacks(count)).fit(X, Y)
     assert (count.begun, count.ended, count.open) == (4, 4, 0)
+
+
+def test_entries_of_params_are_given_once_and_can_be_searched(numbers):
+    X, Y = numbers
+    for estimator in (
+        rpo.RandomForestRegressor(max_depth=2, params={"max_depth": 5}),
+        rpo.RandomForestRegressor(20, params={"trees": 5}),
+        rpo.GradientBoostingRegressor(learning_rate=0.2, params={"learning_rate": 0.1}),
+    ):
+        with pytest.raises(ValueError, match="which is the same parameter; give it once"):
+            estimator.fit(X, Y)
+    rpo.RandomForestRegressor(3, params={"max_depth": 2}).fit(X, Y)
+    boosting = rpo.GradientBoostingRegressor(5, params={"bins": 32})
+    search = GridSearchCV(boosting, {"params__leaf_l2": [0, 100]}, cv=2).fit(X, Y)
+    assert search.best_estimator_.params["bins"] == 32
+    assert len(set(search.cv_results_["mean_test_score"])) == 2
+    assert boosting.params == {"bins": 32}
+
+
+def test_contributions_take_what_predict_takes():
+    category = np.repeat([10.0, 20.0, 30.0, 40.0], 10)[:, None]
+    y = category[:, 0] % 20
+    forest = rpo.RandomForestRegressor(12, random_state=0, categorical_features=[0]).fit(category, y)
+    contributions, base = forest.contributions(category[:15], category)
+    np.testing.assert_allclose(base + contributions.sum(axis=1)[:, 0], forest.predict(category[:15]), atol=1e-5)
+
+
+def test_weights_that_penalties_dominate_are_warned_of(numbers):
+    X, Y = numbers
+    weights = np.full(len(X), 1.0 / len(X))
+    with pytest.warns(UserWarning, match="the mean weight is 1.00e-02"):
+        rpo.GradientBoostingRegressor(3).fit(X, Y, weights)
+    with pytest.warns(UserWarning, match="penalties of this method"):
+        rpo.Model.fit(X, Y, labels=False, method="gbmort", iterations=2, sample_weight=weights)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rpo.RandomForestRegressor(3).fit(X, Y, weights)
 
 
 def test_defaults_of_the_registry_and_of_scikit_learn():
