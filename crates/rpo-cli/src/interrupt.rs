@@ -7,7 +7,9 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The status of a process that ends by itself after a signal, whichever it was, as shells return it for Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -41,7 +43,9 @@ pub(crate) fn finish_with_best() -> Arc<AtomicBool> {
     set(Some(Instead {
         stop: Box::new(move || {
             flag.store(true, Ordering::Relaxed);
-            note("interrupted: finishing with the best result so far; interrupt again to stop at once");
+            patiently(|| {
+                note("interrupted: finishing with the best result so far; interrupt again to stop at once");
+            });
         }),
         is_by_hand: true,
     }));
@@ -85,8 +89,9 @@ pub(crate) fn watch() {
                 continue;
             }
             FileTarget::abandon_all(|paths| {
+                let text = message(paths);
                 // If standard error is closed, nothing can be reported.
-                let _ = std::io::stderr().write_all(message(paths).as_bytes());
+                patiently(move || drop(std::io::stderr().write_all(text.as_bytes())));
                 end_by(signal);
             });
         }
@@ -94,6 +99,25 @@ pub(crate) fn watch() {
     let _ = std::thread::Builder::new()
         .name("signals".to_owned())
         .spawn(watching);
+}
+
+/// Longest wait for a message to be written.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Writes something to standard error on another thread, and waits for that, but not for long: the pipe may be full and
+/// have no reader, and the signal still has to end the process.
+fn patiently(write: impl FnOnce() + Send + 'static) {
+    let (sender, receiver) = channel();
+    let writing = std::thread::Builder::new()
+        .name("message".to_owned())
+        .spawn(move || {
+            write();
+            // Whoever has stopped waiting needs no answer.
+            let _ = sender.send(());
+        });
+    if writing.is_ok() {
+        let _ = receiver.recv_timeout(PATIENCE);
+    }
 }
 
 /// Ends the process as the signal does by default, so that its parent sees which signal it was.

@@ -221,11 +221,9 @@ fn predictions_need_the_features_alone_and_by_name() {
     let run = folder.run("predict --data q.svm --model n.rpo");
     assert!(run.stderr.starts_with("note: feature \"4\""), "{}", run.stderr);
     folder.write("q.txt", "1 2 3\n0 1:0.5\n");
-    assert!(
-        folder
-            .fail("predict --data q.txt --model n.rpo")
-            .contains("q.txt: line 1: features: expected")
-    );
+    let run = folder.run("predict --data q.txt --model n.rpo");
+    let note = "note: the file declares 2 features and 3 labels in place of ";
+    assert!(run.stderr.starts_with(note), "{}", run.stderr);
 }
 
 #[test]

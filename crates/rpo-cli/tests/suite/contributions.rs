@@ -99,6 +99,32 @@ fn shuffled_columns_make_scores_worse() {
     folder.fail("evaluate --model m.rpo --data all.csv --importances i.json");
 }
 
+/// What is wrong with a sample of the background is said of that sample, whatever samples are explained.
+#[test]
+fn a_background_is_checked_by_itself() {
+    let folder = Folder::new();
+    let full = table(40);
+    let lines: Vec<&str> = full.lines().collect();
+    let mut fields: Vec<&str> = lines[5].split(',').collect();
+    fields[2] = "";
+    let without = format!("{}\n{}\n", lines[..5].join("\n"), fields.join(","));
+    folder
+        .write("train.csv", &full)
+        .write("two.csv", format!("{}\n", lines[..3].join("\n")))
+        .write("lacks.csv", without);
+    folder.ok("train --data train.csv --ignore name --targets price --model r.rpo --method ridge");
+    let explain = "explain --model r.rpo --background lacks.csv --data";
+    for data in ["two.csv", "train.csv"] {
+        let message = folder.fail(&format!("{explain} {data}"));
+        assert!(
+            message.contains("lacks.csv") && message.contains("row 4"),
+            "{message}"
+        );
+    }
+    let message = folder.fail("serve --model r.rpo --background lacks.csv");
+    assert!(message.contains("row 4"), "{message}");
+}
+
 #[test]
 fn what_cannot_be_explained_is_said() {
     let folder = Folder::new();

@@ -560,18 +560,6 @@ fn data_that_does_not_fit_the_model() {
         "evaluate --data t.txt --n-targets 3 --model m.rpo",
         &["t.txt", "\"targets\" does not apply"],
     );
-    folder.write("w.txt", "1 4 3\n0 0:1\n");
-    check(
-        &folder,
-        "predict --data w.txt --model m.rpo",
-        &["w.txt: line 1: features: expected 3, got 4"],
-    );
-    folder.write("d.txt", "1 3 4\n0 0:1\n");
-    check(
-        &folder,
-        "evaluate --data d.txt --model m.rpo",
-        &["d.txt: line 1: outputs: expected 3, got 4"],
-    );
     check(
         &folder,
         "evaluate --data a.arff --model m.rpo --metrics r2,psp@1 --propensity-b 0",

@@ -16,7 +16,8 @@ use std::io::BufRead;
 pub(super) fn read_xmlrepo(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
     refuse_table_options(Format::XmlRepo, options)?;
     let mut reader = XmlRepoReader::from_lines(LineReader::with_longest(reader, options.longest_line))?;
-    let (mut n_features, mut n_labels) = reader.sizes();
+    let declared = reader.sizes();
+    let (mut n_features, mut n_labels) = declared;
     if options.leave_out {
         n_features = options.n_features.unwrap_or(n_features);
         n_labels = options.n_outputs.unwrap_or(n_labels);
@@ -33,6 +34,7 @@ pub(super) fn read_xmlrepo(reader: impl BufRead, options: &ReadOptions) -> Resul
         Ok((more, reader.line()))
     })?;
     others.note_in(&mut data);
+    data.notes.declared = Some(declared).filter(|declared| *declared != (n_features, n_labels));
     Ok(data)
 }
 

@@ -388,16 +388,19 @@ fn table() -> RecordBatch {
 fn damage_is_an_error_or_another_set() {
     let mut stream = StreamWriter::try_new(Vec::new(), &table().schema()).unwrap();
     stream.write(&table()).unwrap();
+    let compressed = std::fs::read(file("customers-lz4.feather")).unwrap();
     let files = [
-        (Format::Parquet, parquet_of(&table(), 30)),
-        (Format::Arrow, arrow_of(&table())),
-        (Format::Arrow, stream.into_inner().unwrap()),
+        (Format::Parquet, parquet_of(&table(), 30), options("y")),
+        (Format::Arrow, arrow_of(&table()), options("y")),
+        (Format::Arrow, stream.into_inner().unwrap(), options("y")),
+        // Its buffers say how long they are when they are decompressed.
+        (Format::Arrow, compressed, customers()),
     ];
-    for (format, file) in files {
+    for (format, file, options) in files {
         let options = ReadOptions {
             format,
             memory_limit: 1 << 24,
-            ..options("y")
+            ..options
         };
         let whole = shown(&read_from(file.as_slice(), &options).unwrap());
         for at in 0..file.len() {
@@ -417,6 +420,23 @@ fn damage_is_an_error_or_another_set() {
             }
         }
     }
+}
+
+/// A long text that all rows share takes its memory once.
+#[test]
+fn rows_of_one_long_text_fit_in_little_memory() {
+    let text = "long ".repeat(20_000);
+    let texts: StringArray = (0..3000).map(|_| Some(text.as_str())).collect();
+    let numbers: Float64Array = (0..3000).map(|i| Some(f64::from(i))).collect();
+    let columns: [(&str, ArrayRef); 2] = [("x", Arc::new(texts)), ("y", Arc::new(numbers))];
+    let file = parquet_of(&RecordBatch::try_from_iter(columns).unwrap(), 3000);
+    let options = ReadOptions {
+        format: Format::Parquet,
+        memory_limit: 1 << 24,
+        ..options("y")
+    };
+    let data = read_from(file.as_slice(), &options).unwrap();
+    assert_eq!((data.n_samples(), data.nominal()[&0].len()), (3000, 1));
 }
 
 /// A row of a table: two numbers, a word, a date as text, and a label.

@@ -582,7 +582,8 @@ proptest! {
             format!("x,word,y\n{}", lines.collect::<String>())
         };
         let options = ReadOptions { missing_values: vec![marker.to_owned()], ..csv() };
-        let found = read_from(row(marker).as_bytes(), &options).unwrap();
+        let mut found = read_from(row(marker).as_bytes(), &options).unwrap();
+        prop_assert_eq!(std::mem::take(&mut found.missing_values), [marker]);
         let expected = read_from(row("").as_bytes(), &csv()).unwrap();
         prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
     }

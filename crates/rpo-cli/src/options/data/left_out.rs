@@ -9,6 +9,13 @@ pub(super) const THE_MODEL: &str = "the model's";
 /// Notes labels and features of samples that are not among these columns.
 pub(super) fn note_left_out(data: &Dataset, owner: &str) {
     let notes = &data.notes;
+    if let Some((n_features, n_labels)) = notes.declared {
+        note(&format!(
+            "the file declares {n_features} features and {n_labels} labels in place of {} and {}: columns are taken in order",
+            data.n_features(),
+            data.n_outputs()
+        ));
+    }
     for (what, others) in [("label", &notes.other_labels), ("feature", &notes.other_features)] {
         let LeftOut {
             count,

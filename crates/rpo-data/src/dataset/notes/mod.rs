@@ -25,6 +25,9 @@ pub struct ReadNotes {
     pub other_labels: LeftOut,
     /// Features of samples that were not to be read ([`ReadOptions::leave_out`](crate::read::ReadOptions::leave_out)).
     pub other_features: LeftOut,
+    /// The numbers of features and labels in the header of a file of the Extreme Classification Repository, if they are not
+    /// those that were asked for ([`ReadOptions::leave_out`](crate::read::ReadOptions::leave_out)).
+    pub declared: Option<(usize, usize)>,
     /// The columns with numbers that rounding changed noticeably.
     pub rounded: Vec<Rounded>,
     /// The columns of a Parquet or Arrow file that were not read, as they hold the index of a pandas data frame.

@@ -5,7 +5,7 @@ use crate::read::error::ReadErrorKind;
 use crate::read::format::Format;
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader, read_footer_length};
-use arrow_ipc::{Block, root_as_footer};
+use arrow_ipc::{Block, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use std::io::{Read, Seek, SeekFrom};
 
@@ -13,6 +13,8 @@ use std::io::{Read, Seek, SeekFrom};
 const MAGIC: &[u8] = b"ARROW1";
 /// The bytes at the start of a file in the first version of Feather.
 const FEATHER_1: &[u8] = b"FEA1";
+/// The bytes before the length of a message.
+const MARKER: [u8; 4] = [0xff; 4];
 /// Number of bytes at the end of a file: the length of the footer, and the magic bytes.
 const END: usize = 10;
 
@@ -21,8 +23,11 @@ struct ArrowFile {
     batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>,
 }
 
-/// Opens an Arrow IPC file or stream.
-pub(super) fn open(mut reader: impl Read + Seek + 'static) -> Result<Box<dyn Container>, ReadErrorKind> {
+/// Opens an Arrow IPC file or stream whose batches have at most `limit` bytes each when they are decompressed.
+pub(super) fn open(
+    mut reader: impl Read + Seek + 'static,
+    limit: usize,
+) -> Result<Box<dyn Container>, ReadErrorKind> {
     let mut start = Vec::new();
     let read = reader.by_ref().take(MAGIC.len() as u64).read_to_end(&mut start);
     read.and_then(|_| reader.rewind())
@@ -39,12 +44,13 @@ pub(super) fn open(mut reader: impl Read + Seek + 'static) -> Result<Box<dyn Con
     let file = guarded(
         || match start == MAGIC {
             true => {
-                check_blocks(&mut reader)?;
+                check_blocks(&mut reader, limit)?;
                 let reader = FileReader::try_new(reader, None)?;
                 let (schema, batches) = (reader.schema(), Box::new(reader));
                 Ok(ArrowFile { schema, batches })
             }
             false => {
+                check_stream(&mut reader, limit)?;
                 let reader = StreamReader::try_new(reader, None)?;
                 let (schema, batches) = (reader.schema(), Box::new(reader));
                 Ok(ArrowFile { schema, batches })
@@ -55,9 +61,9 @@ pub(super) fn open(mut reader: impl Read + Seek + 'static) -> Result<Box<dyn Con
     Ok(Box::new(file.map_err(|e| of_arrow(None, &e))?))
 }
 
-/// Refuses a footer that is longer than the file, or that places batches outside the file, as memory would be allocated
-/// for them.
-fn check_blocks(reader: &mut (impl Read + Seek)) -> Result<(), ArrowError> {
+/// Refuses a footer that is longer than the file, or that places batches outside the file, and batches that declare more
+/// bytes than the limit, as memory would be allocated for them.
+fn check_blocks(reader: &mut (impl Read + Seek), limit: usize) -> Result<(), ArrowError> {
     let outside = || ArrowError::IpcError("the footer is damaged, or the file ends before it".to_owned());
     let n_bytes = reader.seek(SeekFrom::End(0))?;
     let before_end = n_bytes.checked_sub(END as u64).ok_or_else(outside)?;
@@ -70,17 +76,95 @@ fn check_blocks(reader: &mut (impl Read + Seek)) -> Result<(), ArrowError> {
     reader.seek(SeekFrom::Start(start))?;
     reader.read_exact(&mut footer)?;
     let footer = root_as_footer(&footer).map_err(|_| outside())?;
-    let blocks = footer.dictionaries().into_iter().chain(footer.recordBatches());
+    let blocks = || {
+        let all = footer.dictionaries().into_iter().chain(footer.recordBatches());
+        all.flatten()
+    };
     let is_inside = |block: &Block| {
         let parts = [block.offset(), block.metaDataLength().into(), block.bodyLength()];
         let end = parts.iter().try_fold(0_i64, |sum, part| sum.checked_add(*part));
         // A message starts with its length, preceded by a marker except in old files.
         parts.iter().all(|part| *part >= 0) && parts[1] >= 8 && end.is_some_and(|end| end as u64 <= start)
     };
-    match blocks.flatten().all(is_inside) {
-        true => Ok(reader.rewind()?),
-        false => Err(outside()),
+    if !blocks().all(is_inside) {
+        return Err(outside());
     }
+    for block in blocks() {
+        let (start, length) = (block.offset() as u64, block.metaDataLength() as usize);
+        let mut bytes = vec![0; length];
+        reader.seek(SeekFrom::Start(start))?;
+        reader.read_exact(&mut bytes)?;
+        // The length of the metadata precedes it, after a marker except in old files.
+        let metadata = bytes.strip_prefix(&MARKER).unwrap_or(&bytes);
+        check_message(
+            reader,
+            metadata.get(4..).unwrap_or_default(),
+            start + length as u64,
+            limit,
+        )?;
+    }
+    Ok(reader.rewind()?)
+}
+
+/// Refuses batches of a stream that declare more bytes than the limit.
+fn check_stream(reader: &mut (impl Read + Seek), limit: usize) -> Result<(), ArrowError> {
+    let n_bytes = reader.seek(SeekFrom::End(0))?;
+    let mut at = 0_u64;
+    // What is damaged otherwise is left to the decoder.
+    while at.saturating_add(8) <= n_bytes {
+        let mut bytes = [0; 8];
+        reader.seek(SeekFrom::Start(at))?;
+        reader.read_exact(&mut bytes)?;
+        let [marker, next] =
+            [&bytes[..4], &bytes[4..]].map(|half| <[u8; 4]>::try_from(half).expect("four bytes"));
+        let (length, start) = match marker == MARKER {
+            true => (u32::from_le_bytes(next), at + 8),
+            false => (u32::from_le_bytes(marker), at + 4),
+        };
+        let body = start + u64::from(length);
+        if length == 0 || body > n_bytes {
+            break;
+        }
+        let mut metadata = vec![0; length as usize];
+        reader.seek(SeekFrom::Start(start))?;
+        reader.read_exact(&mut metadata)?;
+        let Some(length) = check_message(reader, &metadata, body, limit)? else {
+            break;
+        };
+        at = body.saturating_add(length);
+    }
+    Ok(reader.rewind()?)
+}
+
+/// Refuses a message whose compressed buffers declare more bytes than the limit, given its metadata and the place of its
+/// body. Returns the length of the body; `None` for what is no message.
+fn check_message(
+    reader: &mut (impl Read + Seek),
+    metadata: &[u8],
+    body: u64,
+    limit: usize,
+) -> Result<Option<u64>, ArrowError> {
+    let Ok(message) = root_as_message(metadata) else {
+        return Ok(None);
+    };
+    let of_dictionary = || message.header_as_dictionary_batch()?.data();
+    let batch = message.header_as_record_batch().or_else(of_dictionary);
+    let compressed = batch.filter(|batch| batch.compression().is_some());
+    let buffers = compressed.and_then(|batch| batch.buffers());
+    let mut declared = 0_u64;
+    for buffer in buffers.into_iter().flatten().filter(|buffer| buffer.length() > 0) {
+        let mut bytes = [0; 8];
+        reader.seek(SeekFrom::Start(body.saturating_add_signed(buffer.offset())))?;
+        reader.read_exact(&mut bytes)?;
+        // -1 says that the buffer is not compressed.
+        declared = declared.saturating_add(i64::from_le_bytes(bytes).max(0) as u64);
+    }
+    if declared > limit as u64 {
+        let message =
+            format!("the buffers of a batch declare {declared} bytes, more than the limit of {limit}");
+        return Err(ArrowError::IpcError(message));
+    }
+    Ok(message.bodyLength().try_into().ok())
 }
 
 impl Container for ArrowFile {

@@ -59,7 +59,7 @@ pub(super) fn open(
     let file = File::open(path).map_err(|e| ReadErrorKind::from(&e))?;
     Ok(match format {
         Format::Parquet => parquet::open(file)?,
-        _ => arrow::open(BufReader::new(file))?,
+        _ => arrow::open(BufReader::new(file), memory_limit)?,
     })
 }
 
@@ -79,7 +79,7 @@ pub(super) fn open_in_memory(
     }
     Ok(match format {
         Format::Parquet => parquet::open_in_memory(bytes)?,
-        _ => arrow::open(Cursor::new(bytes))?,
+        _ => arrow::open(Cursor::new(bytes), limit)?,
     })
 }
 
@@ -175,6 +175,9 @@ impl Rows {
             let n_rows = self.n_read.saturating_add(batch.num_rows());
             let bytes = n_rows.saturating_mul(self.row_bytes);
             MemoryLimit::check(bytes, self.memory_limit, || format!("the first {n_rows} rows"))?;
+            MemoryLimit::check(batch.get_array_memory_size(), self.memory_limit, || {
+                format!("the values of {} rows", batch.num_rows())
+            })?;
             let columns = batch.columns().iter().map(cells::cells);
             self.batch = columns
                 .collect::<Option<_>>()

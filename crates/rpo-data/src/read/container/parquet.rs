@@ -5,7 +5,7 @@ use crate::message::lossy;
 use crate::read::error::ReadErrorKind;
 use crate::read::format::Format;
 use arrow_array::RecordBatch;
-use arrow_schema::Schema;
+use arrow_schema::{DataType, Schema};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -18,6 +18,7 @@ use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Maximum number of rows of a batch.
 const MOST_ROWS: usize = 8192;
@@ -35,6 +36,18 @@ pub(super) fn open(file: File) -> Result<Box<dyn Container>, ReadErrorKind> {
 pub(super) fn open_in_memory(bytes: Vec<u8>) -> Result<Box<dyn Container>, ReadErrorKind> {
     let bytes = Bytes::from(bytes);
     Ok(Box::new(ParquetFile::new(move || Ok(bytes.clone()))?))
+}
+
+/// Returns a schema whose texts are views: a text that a page has once takes its memory once, however many rows refer to
+/// it.
+fn with_views(schema: &Schema) -> Schema {
+    let fields = schema.fields().iter().map(|field| match field.data_type() {
+        DataType::Utf8 | DataType::LargeUtf8 => {
+            Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View))
+        }
+        _ => Arc::clone(field),
+    });
+    Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone())
 }
 
 /// A file whose rows are stored in groups.
@@ -60,10 +73,12 @@ impl<R: ChunkReader + 'static, F: Fn() -> io::Result<R>> ParquetFile<F> {
                 message: format!("the file starts with {:?}, not with PAR1", lossy(&start)).into(),
             });
         }
-        let metadata = guarded(
-            || ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new()),
-            ParquetError::General,
-        );
+        let load = || {
+            let metadata = ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new())?;
+            let options = ArrowReaderOptions::new().with_schema(Arc::new(with_views(metadata.schema())));
+            ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)
+        };
+        let metadata = guarded(load, ParquetError::General);
         let metadata = metadata.map_err(|e| damaged(None, None, &e))?;
         let file = Self { input, metadata };
         file.check_ranges(reader.len())?;
