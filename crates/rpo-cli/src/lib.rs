@@ -22,8 +22,8 @@ use std::process::ExitCode;
 
 /// Train, evaluate and serve tree ensembles for multi-label classification and multi-output regression.
 ///
-/// There may be hundreds of thousands of outputs: trees grow on random projections of them and predict in the original
-/// output space.
+/// There may be hundreds of thousands of outputs. The methods are forests, boosting, linear classifiers and ensembles of
+/// them; `rpo help METHOD` describes one. A first model: rpo train --data train.csv --targets a,b --model m.rpo
 #[derive(Debug, Parser)]
 #[command(
     name = "rpo",

@@ -159,6 +159,16 @@ mod tests {
         data.with_layout(layout, usize::MAX).unwrap()
     }
 
+    /// ARFF files declare the words of a bag {0,1}; other nominal features are no counts.
+    #[test]
+    fn indicators_that_are_declared_nominal_are_weighted() {
+        let x = array![[1.0, 1.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]];
+        let values = |first: &str, second: &str| [first, second].map(String::from).into();
+        let nominal = [(0, values("0", "1")), (1, values("no", "yes"))];
+        let data = data(x, Layout::Dense).with_nominal(nominal.into()).unwrap();
+        assert_eq!(Idf::fit(&data).unwrap().weights, [4.0_f32.ln(), 1.0]);
+    }
+
     #[test]
     fn hand_computed() {
         let nan = f32::NAN;

@@ -35,8 +35,8 @@ const THIS_MACHINE: &str = "127.0.0.1";
 
 /// Load a model once and predict for JSON rows: line by line from standard input, or over HTTP.
 ///
-/// A request is a row, {"width": 2.5, "colour": "red"}, a list of rows, or {"rows": [...]} with optional "top_k": K or
-/// "decide": true as in `rpo predict`, and an "id" that the response repeats. With --background, "explain": N adds
+/// A request is a row, {"width": 2.5, "colour": "red"}, a list of rows, or {"rows": [...]} with optional "top_k": K,
+/// "decide": true, "values": true or "intervals": true as in `rpo predict`, and an "id" that the response repeats. With --background, "explain": N adds
 /// "explanations": for each row a list of the predicted scores with the N features that contribute most, as `rpo
 /// explain` writes them. Every named feature must be present, null if it is missing; numbered features that are left
 /// out are 0. The response is {"predictions": [...]}, for each row an object of outputs, or a list of {"output",
