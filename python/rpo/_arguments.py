@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from numbers import Integral
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -60,3 +63,14 @@ def numbers_of(name: str, given: Any) -> tuple[float, float]:
         return float(first), float(second)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be a pair of numbers, got {given!r}") from error
+
+
+def warn_caller(message: str | None) -> None:
+    """Warn of something, if there is a message, at the line outside this package that called it."""
+    if message is None:
+        return
+    level = 1
+    frame: FrameType | None = sys._getframe(0)
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("rpo", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)

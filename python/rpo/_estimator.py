@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from inspect import signature
-from numbers import Integral
+from numbers import Integral, Number
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -431,6 +431,8 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
 
 def _same(a: Any, b: Any) -> bool:
     """Return true if two values of a parameter are equal."""
+    if isinstance(a, Number) and isinstance(b, Number):
+        return bool(a == b)
     return a is b or (type(a) is type(b) and bool(np.all(a == b)))
 
 

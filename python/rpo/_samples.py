@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
+from ._arguments import warn_caller
 from ._matrix import borrow
 from ._parameters import parameters_as_json
 from ._types import ClassColumn
@@ -66,7 +67,7 @@ class Work(NamedTuple):
 
     def fit(self, progress: Progress | None = None, scores: list[float] | None = None) -> Model:
         """Fit in this process; add the scores of steps on withheld samples, if there are any, to a list."""
-        native, found = _native.Model.fit(
+        native, found, warning = _native.Model.fit(
             parameters_as_json(self.parameters),
             self.samples.native(),
             validation=None if self.validation is None else self.validation.native(),
@@ -74,6 +75,7 @@ class Work(NamedTuple):
             n_threads=self.n_threads,
             progress=progress,
         )
+        warn_caller(warning)
         if scores is not None:
             scores.extend(found)
         return Model(native)

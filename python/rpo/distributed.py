@@ -89,7 +89,8 @@ def fit(
         n_blocks = whole("n_blocks", n_blocks, least=1)
 
     def grow(work: Work, _: Progress) -> Model:
-        n_jobs = estimator.n_jobs
+        # Negative numbers count the cores of each worker.
+        n_jobs = work.n_threads if estimator.n_jobs is None or estimator.n_jobs > 0 else estimator.n_jobs
         if isinstance(client, joblib.Parallel):
             blocks = _blocks(work, n_jobs, n_blocks or 2 * joblib.effective_n_jobs(client.n_jobs))
             return Model.from_parts(_run_with_joblib(client, work.samples, blocks, progress))
@@ -113,11 +114,11 @@ def _check_grows_apart(estimator: Any) -> None:
         raise ValueError(f"{type(estimator).__name__} cannot grow its trees independently of each other")
 
 
-Block = tuple[dict[str, Any], int | None]
+Block = tuple[dict[str, Any], int]
 """The parameters of a block and its `n_jobs`."""
 
 
-def _blocks(work: Work, n_jobs: int | None, n_blocks: int) -> list[Block]:
+def _blocks(work: Work, n_jobs: int, n_blocks: int) -> list[Block]:
     """Return the blocks of trees, in the order of their indices."""
     trees = work.parameters["trees"]
     if not isinstance(trees, Integral) or trees < 1:
@@ -142,9 +143,14 @@ def _blocks(work: Work, n_jobs: int | None, n_blocks: int) -> list[Block]:
     ]
 
 
-def _grow_block(samples: Samples, parameters: dict[str, Any], n_jobs: int | None) -> bytes:
+def _grow_block(samples: Samples, parameters: dict[str, Any], n_jobs: int) -> bytes:
     """Grow a block on a worker; returns the bytes of its file, which are smaller than the model in memory."""
-    return Work(parameters, samples, None, joblib.effective_n_jobs(n_jobs)).fit().to_bytes()
+    return Work(parameters, samples, None, _n_threads(n_jobs)).fit().to_bytes()
+
+
+def _n_threads(n_jobs: int) -> int:
+    """Return the number of threads on this worker, which joblib would take for 1 if the worker is a daemon."""
+    return n_jobs if n_jobs > 0 else max(joblib.cpu_count() + 1 + n_jobs, 1)
 
 
 def _run_with_joblib(
@@ -214,9 +220,9 @@ class _Dask:
 class _Ray:
     """Ray, which holds the data once per machine and regrows the blocks of lost workers."""
 
-    def __init__(self, ray: Any, n_jobs: int | None):
+    def __init__(self, ray: Any, n_jobs: int):
         self._ray = ray
-        self._grow = ray.remote(max_retries=3, num_cpus=max(n_jobs or 1, 1))(_grow_block)
+        self._grow = ray.remote(max_retries=3, num_cpus=max(n_jobs, 1))(_grow_block)
         self.n_workers = max(int(ray.cluster_resources().get("CPU", 1)), 1)
 
     def share(self, samples: Samples) -> Any:
@@ -226,7 +232,7 @@ class _Ray:
         return self._grow.remote(*arguments).future()
 
 
-def _engine(client: Any, n_jobs: int | None) -> _Engine:
+def _engine(client: Any, n_jobs: int) -> _Engine:
     if hasattr(client, "scatter"):
         return _Dask(client)
     if getattr(client, "__name__", "") == "ray":

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from . import _native
-from ._arguments import flag, names_of, numbers_of, threads, whole
+from ._arguments import flag, names_of, numbers_of, threads, warn_caller, whole
 from ._frames import column_names, is_frame, numbered, read_frame, selected
 from ._groups import group_numbers
 from ._matrix import borrow, check_finite, csr, dense
@@ -135,7 +135,8 @@ class Model:
         )
         text = parameters_as_json({"method": method, **parameters})
         of_steps = None if progress is None else lambda steps, _: progress(steps)
-        native, _ = _native.Model.fit(text, data, n_threads=threads(n_threads), progress=of_steps)
+        native, _, warning = _native.Model.fit(text, data, n_threads=threads(n_threads), progress=of_steps)
+        warn_caller(warning)
         return cls(native)
 
     @classmethod

@@ -4,15 +4,10 @@ use crate::dataset::Dataset;
 use crate::error::{model_error, value_error};
 use crate::threads;
 use crate::watch::watched;
-use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use rpo::{FitContext, Method, Model, SmallWeights};
-use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-/// The frame in which a warning appears: that of the caller of an estimator's `fit`.
-const FRAMES: i32 = 6;
 
 /// State shared by the fitting threads and the waiting thread.
 #[derive(Default)]
@@ -28,7 +23,7 @@ struct Course {
 /// Fits a method, given by its parameters as JSON, and calls `progress(steps, total)` in the calling thread whenever more
 /// steps are done; the total is `None` unless the method learned it from the data. A signal such as Ctrl-C or an exception
 /// in `progress` ends the wait at once; the fitting threads then end after their current tree or step. Also returns the
-/// scores of steps on withheld samples, if there are any.
+/// scores of steps on withheld samples, if there are any, and what is to be warned of.
 pub(crate) fn fit(
     py: Python<'_>,
     parameters: &str,
@@ -37,14 +32,11 @@ pub(crate) fn fit(
     start: Option<Model>,
     n_threads: usize,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(Model, Vec<f64>)> {
+) -> PyResult<(Model, Vec<f64>, Option<String>)> {
     let parameters = serde_json::from_str(parameters).map_err(value_error)?;
     let method = Method::try_from(&parameters).map_err(value_error)?;
     let pool = threads::pool(n_threads)?;
-    if let Some(small) = SmallWeights::of(&method, &data.0) {
-        let (category, message) = (py.get_type::<PyUserWarning>(), CString::new(small.to_string())?);
-        PyErr::warn(py, &category, &message, FRAMES)?;
-    }
+    let warning = SmallWeights::of(&method, &data.0).map(|small| small.to_string());
     let course = Arc::new(Course::default());
     let (data, validation) = (Arc::clone(&data.0), validation.map(|data| Arc::clone(&data.0)));
     let of_fit = Arc::clone(&course);
@@ -85,5 +77,9 @@ pub(crate) fn fit(
     let fitted =
         watched(py, pool, work, report).inspect_err(|_| course.stop.store(true, Ordering::Relaxed))?;
     let mut scores = course.scores.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok((fitted.map_err(model_error)?, std::mem::take(&mut *scores)))
+    Ok((
+        fitted.map_err(model_error)?,
+        std::mem::take(&mut *scores),
+        warning,
+    ))
 }

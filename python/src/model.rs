@@ -148,10 +148,10 @@ impl Model {
         start: Option<&Self>,
         n_threads: usize,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(Self, Vec<f64>)> {
+    ) -> PyResult<(Self, Vec<f64>, Option<String>)> {
         let start = start.map(|start| start.0.clone());
-        let (model, scores) = fit(py, parameters, data, validation, start, n_threads, progress)?;
-        Ok((Self(model), scores))
+        let (model, scores, warning) = fit(py, parameters, data, validation, start, n_threads, progress)?;
+        Ok((Self(model), scores, warning))
     }
 
     /// Loads a model from a file.

@@ -511,10 +511,11 @@ def test_contributions_take_what_predict_takes():
 def test_weights_that_penalties_dominate_are_warned_of(numbers):
     X, Y = numbers
     weights = np.full(len(X), 1.0 / len(X))
-    with pytest.warns(UserWarning, match="the mean weight is 1.00e-02"):
+    with pytest.warns(UserWarning, match="the mean weight is 1.00e-02") as found:
         rpo.GradientBoostingRegressor(3).fit(X, Y, weights)
-    with pytest.warns(UserWarning, match="penalties of this method"):
+    with pytest.warns(UserWarning, match="penalties of this method") as of_model:
         rpo.Model.fit(X, Y, labels=False, method="gbmort", iterations=2, sample_weight=weights)
+    assert [of.filename for of in [*found, *of_model]] == [__file__] * 2
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         rpo.RandomForestRegressor(3).fit(X, Y, weights)

@@ -59,7 +59,7 @@ pub enum EnsembleError {
     /// Projecting the outputs failed.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
-    /// A custom loss returned a number that is NaN or infinite.
+    /// A custom loss returned a number that is NaN or infinite, or a negative second derivative at the initial score.
     #[error(
         "the {what} of the loss is {value} for output {output} of sample {sample}, with target {target} and score {score}; it must \
          be finite, and a second derivative must not be negative"

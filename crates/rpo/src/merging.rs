@@ -61,7 +61,7 @@ impl Model {
         if self.predictor().kind() != other.predictor().kind() {
             return refuse("they are models of different methods");
         }
-        if self.schema() != other.schema() {
+        if !self.schema().has_columns_of(other.schema()) {
             return refuse("they differ in task, features or outputs");
         }
         if self.pipeline() != other.pipeline() {

@@ -225,6 +225,15 @@ impl Schema {
         }
     }
 
+    /// Returns true if data of the other schema have the same columns, whatever stands for missing values in their files.
+    pub(crate) fn has_columns_of(&self, other: &Self) -> bool {
+        let other = Self {
+            missing_values: self.missing_values.clone(),
+            ..other.clone()
+        };
+        *self == other
+    }
+
     /// The features of this schema with the outputs of a data set.
     pub(crate) fn with_outputs_of(&self, data: &Dataset) -> Self {
         Self {

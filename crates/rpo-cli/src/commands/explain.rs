@@ -20,8 +20,7 @@ use std::path::PathBuf;
 ///
 /// For forests, boosting and linear models. Writes CSV: a line row,output,score,base,feature,contribution for each
 /// feature that contributes to an output of a sample, the largest contributions first, whatever their sign. The base is
-/// the mean score of the output for the background samples (numbered features count from 0, also those of svmlight
-/// files), and the score of a sample is the base plus the
+/// the mean score of the output for the background samples, and the score of a sample is the base plus the
 /// contributions of all features. A contribution is the feature's Shapley value: the mean change of the score when the
 /// feature is added, over all orders in which features can be added. Trees have path-dependent values: at a split on a
 /// feature not yet added, a sample goes down all branches, in proportion to the background samples that reach them. For
@@ -31,7 +30,8 @@ use std::path::PathBuf;
 /// log-odds (activations for classes that boosting learns by the loss softmax). Classes that a method learns one by one
 /// are explained before their scores are divided by their sum. For the losses poisson and tweedie they are logarithms of predictions. Quantiles
 /// of several levels are explained as the model's trees give them: predictions sort them where they cross. Predictions
-/// of auto and blend are also limited to the range of the training values, and scores are not.
+/// of auto and blend are also limited to the range of the training values, and scores are not. Numbered features count
+/// from 0, also those of svmlight files.
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
     /// The model.

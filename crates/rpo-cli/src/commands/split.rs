@@ -16,7 +16,8 @@ use std::path::PathBuf;
 /// Split a file into a training file and a test file.
 ///
 /// Samples are copied verbatim, in the format and order of the file; both files get the header. The split keeps the
-/// frequencies of labels (iterative stratification) if the outputs are labels; otherwise samples are drawn at random.
+/// frequencies of labels and classes (iterative stratification), also beside numbers; where all outputs are numbers,
+/// samples are drawn at random.
 #[derive(Debug, Args)]
 pub(crate) struct SplitCommand {
     /// File for the training samples, compressed by gzip if its name ends in .gz; its extension must not be that of

@@ -566,7 +566,13 @@ fn data_that_does_not_fit_the_model() {
         &["propensity"],
     );
     folder.ok("train --data c.csv --n-targets 2 --model r.rpo --trees 2");
-    check(&folder, "evaluate --data t.txt --model r.rpo", &["t.txt"]);
+    let run = folder.run("evaluate --data t.txt --model r.rpo");
+    let problem = "error: t.txt does not fit the model: the data is for multi-label classification";
+    assert!(
+        run.code == Some(1) && run.stderr.contains(problem),
+        "{}",
+        run.stderr
+    );
     check(
         &folder,
         "evaluate --data c.csv --model r.rpo --metrics psp@3",

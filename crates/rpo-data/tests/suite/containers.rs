@@ -422,6 +422,23 @@ fn damage_is_an_error_or_another_set() {
     }
 }
 
+/// The columns of a batch that is not compressed share its memory.
+#[test]
+fn many_columns_fit_in_their_memory() {
+    let column = |j: usize| -> (String, ArrayRef) {
+        let numbers: Float64Array = (0..200).map(|i| Some((i * j % 97) as f64)).collect();
+        (format!("c{j}"), Arc::new(numbers))
+    };
+    let table = RecordBatch::try_from_iter((0..300).map(column)).unwrap();
+    let options = ReadOptions {
+        format: Format::Arrow,
+        memory_limit: 1 << 20,
+        ..options("c7")
+    };
+    let data = read_from(arrow_of(&table).as_slice(), &options).unwrap();
+    assert_eq!((data.n_samples(), data.n_features()), (200, 299));
+}
+
 /// A long text that all rows share takes its memory once.
 #[test]
 fn rows_of_one_long_text_fit_in_little_memory() {

@@ -93,7 +93,7 @@ pub struct ForestParams {
     pub bootstrap: Option<bool>,
     /// Fraction of the samples that each tree grows on, drawn without replacement.
     ///
-    /// In (0, 1]: round(fraction · n) samples.
+    /// In (0, 1]: round(fraction · n) samples, and below 1 at most n - 1.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub row_share: Option<f64>,
     /// Fraction of the features that each tree uses.

@@ -109,7 +109,7 @@ impl LabelTreeParams {
         let memory = limits.memory;
         check_matrix::<f32>("the projected features of labels", samples.len(), width, memory)?;
         // Their order has 32 bits for each pair.
-        let most = memory.min(u32::MAX as usize * size_of::<u64>());
+        let most = memory.min((u32::MAX as usize).saturating_mul(size_of::<u64>()));
         let clusters = self.clusters.min(labels.len());
         check_matrix::<u64>(
             "the similarities of labels and clusters",

@@ -34,15 +34,23 @@ fn limit(max_bins: usize, n: usize) -> usize {
 
 /// Returns the ends of `limit` bins of more values than that.
 fn ends(distinct: &[Counted], limit: usize, total: u64) -> Vec<usize> {
-    let count = |i: usize| u64::from(distinct[i].1);
     let frequent = frequent(distinct, limit, total);
-    let mut runs_left = n_runs(&frequent, distinct.len());
+    match frequent.len() + n_runs(&frequent, distinct.len()) <= limit {
+        true => ends_around(distinct, &frequent, limit, total),
+        false => ends_by_merging(distinct, &frequent, limit, total),
+    }
+}
+
+/// Returns the ends of bins of which the frequent values have one each, and each run of other values at least one.
+fn ends_around(distinct: &[Counted], frequent: &[usize], limit: usize, total: u64) -> Vec<usize> {
+    let count = |i: usize| u64::from(distinct[i].1);
+    let mut runs_left = n_runs(frequent, distinct.len());
     let mut bins_left = limit - frequent.len();
     let mut values_left = distinct.len() - frequent.len();
     let mut left = total - frequent.iter().map(|&i| count(i)).sum::<u64>();
     let mut ends = Vec::with_capacity(limit);
     let mut start = 0;
-    for end in frequent.into_iter().chain([distinct.len()]) {
+    for end in frequent.iter().copied().chain([distinct.len()]) {
         runs_left -= usize::from(start < end);
         let mut in_bin = 0;
         for i in start..end {
@@ -66,9 +74,34 @@ fn ends(distinct: &[Counted], limit: usize, total: u64) -> Vec<usize> {
     ends
 }
 
-/// Returns the indices of the values that have their own bins, in increasing order: as long as the most frequent of the
-/// other values has at least the mean number of samples of the remaining bins, it is one of them; but only as many as
-/// leave a bin for each run of the others.
+/// Returns the ends of bins that are made from more of them: the frequent values, and parts of the runs of others with as
+/// many samples as a bin should have. The two neighbours with the fewest samples become one until there are few enough.
+fn ends_by_merging(distinct: &[Counted], frequent: &[usize], limit: usize, total: u64) -> Vec<usize> {
+    let mut bins: Vec<(usize, u64)> = Vec::new();
+    let mut is_open = false;
+    for (i, &(_, count)) in distinct.iter().enumerate() {
+        let count = u64::from(count);
+        let is_frequent = frequent.binary_search(&i).is_ok();
+        match bins.last_mut() {
+            Some((end, in_bin)) if is_open && !is_frequent => (*end, *in_bin) = (i + 1, *in_bin + count),
+            _ => bins.push((i + 1, count)),
+        }
+        let in_bin = bins.last().map_or(0, |(_, in_bin)| *in_bin);
+        is_open = !is_frequent && in_bin * (limit as u64) < total;
+    }
+    while bins.len() > limit {
+        let pairs = bins.windows(2).map(|pair| pair[0].1 + pair[1].1).enumerate();
+        let Some((smallest, _)) = pairs.min_by_key(|(_, in_pair)| *in_pair) else {
+            break;
+        };
+        let (_, in_first) = bins.remove(smallest);
+        bins[smallest].1 += in_first;
+    }
+    bins.into_iter().map(|(end, _)| end).collect()
+}
+
+/// Returns the indices of the frequent values, in increasing order: as long as the most frequent of the other values has
+/// at least the mean number of samples of the remaining bins, it is one of them.
 fn frequent(distinct: &[Counted], limit: usize, total: u64) -> Vec<usize> {
     let count = |i: usize| u64::from(distinct[i].1);
     if (0..distinct.len()).all(|i| count(i) * (limit as u64) < total) {
@@ -88,15 +121,8 @@ fn frequent(distinct: &[Counted], limit: usize, total: u64) -> Vec<usize> {
     });
     let n = n.count();
     found.truncate(n);
-    let in_order = |found: &[usize]| {
-        let mut in_order = found.to_vec();
-        in_order.sort_unstable();
-        in_order
-    };
-    while found.len() + n_runs(&in_order(&found), distinct.len()) > limit {
-        found.pop();
-    }
-    in_order(&found)
+    found.sort_unstable();
+    found
 }
 
 /// Returns the number of runs of values between the frequent ones.
@@ -119,7 +145,8 @@ impl FeatureBins {
     /// Makes one bin per value if there are at most as many values as bins, which are `max_bins` or fewer for few
     /// samples. Otherwise each value with at least as many samples as a bin should have, such as 0, has its own bin, so
     /// that the rarer values on either side can be told from it; the bins of the other values hold sample counts as
-    /// equal as the values allow.
+    /// equal as the values allow. Where that makes too many bins, as frequent and rare values alternate, the smallest
+    /// neighbours share one.
     pub(super) fn new(distinct: &[Counted], max_bins: usize, n_missing: usize) -> Self {
         let total: u64 = distinct.iter().map(|&(_, count)| u64::from(count)).sum();
         let zeros = distinct.binary_search_by_key(&sortable(0.0), |&(value, _)| value);
@@ -313,13 +340,33 @@ mod tests {
         assert!(bins.bins[2..].iter().map(size).all(|size| size <= 17.0));
     }
 
+    /// The number of samples in the largest bin.
+    fn largest(distinct: &[Counted], max_bins: usize) -> u32 {
+        let bins = FeatureBins::new(distinct, max_bins, 0);
+        let mut sizes = vec![0; bins.len()];
+        for &(value, count) in distinct {
+            sizes[bins.bin_of(from_sortable(value))] += count;
+        }
+        sizes.into_iter().max().unwrap_or(0)
+    }
+
     #[test]
-    fn more_frequent_values_than_bins_for_those_between() {
-        // Every other value is frequent, and so are the bins of some of them shared.
-        let distinct: Vec<Counted> = (0..40).map(|i| (sortable(i as f32), 1 + 20 * (i % 2))).collect();
-        let bins = FeatureBins::new(&distinct, 25, 0);
-        assert_eq!(bins.len(), 25);
-        assert!((0..40).all(|i| bins.bins[bins.bin_of(i as f32)].low <= i as f32));
+    fn frequent_values_that_alternate_with_rare_ones_share_bins_with_them() {
+        let of = |counts: &mut dyn Iterator<Item = u32>| -> Vec<Counted> {
+            counts
+                .enumerate()
+                .map(|(i, count)| (sortable(i as f32), count))
+                .collect()
+        };
+        // Each of 15 pairs has a bin, and the other values have one each.
+        let alternating = of(&mut (0..40).map(|i| 1 + 20 * (i % 2)));
+        assert_eq!(largest(&alternating, 25), 22);
+        // Prices, of which whole numbers are frequent, and a long tail of rare ones.
+        let prices = (0..480).map(|i| if i % 3 == 0 { 25 } else { 3 });
+        let with_tail = of(&mut prices.chain((0..4000).map(|_| 1)));
+        let total: u32 = with_tail.iter().map(|(_, count)| count).sum();
+        assert!(largest(&with_tail, 255) <= 2 * total / 255);
+        assert_eq!(largest(&of(&mut [5, 70, 25].into_iter()), 2), 75);
     }
 
     #[test]

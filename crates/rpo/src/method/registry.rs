@@ -218,6 +218,7 @@ impl MethodEntry {
     }
 
     /// Sets a default rule for thresholds, for whole forests that have out-of-bag predictions.
+    #[must_use]
     pub fn deciding(self, rule: ThresholdRule) -> Self {
         Self {
             thresholds: Some(rule),

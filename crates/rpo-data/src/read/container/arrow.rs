@@ -89,6 +89,7 @@ fn check_blocks(reader: &mut (impl Read + Seek), limit: usize) -> Result<(), Arr
     if !blocks().all(is_inside) {
         return Err(outside());
     }
+    let mut dictionaries = 0;
     for block in blocks() {
         let (start, length) = (block.offset() as u64, block.metaDataLength() as usize);
         let mut bytes = vec![0; length];
@@ -100,7 +101,7 @@ fn check_blocks(reader: &mut (impl Read + Seek), limit: usize) -> Result<(), Arr
             reader,
             metadata.get(4..).unwrap_or_default(),
             start + length as u64,
-            limit,
+            (&mut dictionaries, limit),
         )?;
     }
     Ok(reader.rewind()?)
@@ -109,7 +110,7 @@ fn check_blocks(reader: &mut (impl Read + Seek), limit: usize) -> Result<(), Arr
 /// Refuses batches of a stream that declare more bytes than the limit.
 fn check_stream(reader: &mut (impl Read + Seek), limit: usize) -> Result<(), ArrowError> {
     let n_bytes = reader.seek(SeekFrom::End(0))?;
-    let mut at = 0_u64;
+    let (mut at, mut dictionaries) = (0_u64, 0);
     // What is damaged otherwise is left to the decoder.
     while at.saturating_add(8) <= n_bytes {
         let mut bytes = [0; 8];
@@ -128,7 +129,7 @@ fn check_stream(reader: &mut (impl Read + Seek), limit: usize) -> Result<(), Arr
         let mut metadata = vec![0; length as usize];
         reader.seek(SeekFrom::Start(start))?;
         reader.read_exact(&mut metadata)?;
-        let Some(length) = check_message(reader, &metadata, body, limit)? else {
+        let Some(length) = check_message(reader, &metadata, body, (&mut dictionaries, limit))? else {
             break;
         };
         at = body.saturating_add(length);
@@ -136,13 +137,14 @@ fn check_stream(reader: &mut (impl Read + Seek), limit: usize) -> Result<(), Arr
     Ok(reader.rewind()?)
 }
 
-/// Refuses a message whose compressed buffers declare more bytes than the limit, given its metadata and the place of its
-/// body. Returns the length of the body; `None` for what is no message.
+/// Refuses a message whose compressed buffers declare more bytes than the limit, together with those of the dictionaries
+/// before it, which are kept. Given are its metadata and the place of its body. Returns the length of the body; `None` for
+/// what is no message.
 fn check_message(
     reader: &mut (impl Read + Seek),
     metadata: &[u8],
     body: u64,
-    limit: usize,
+    (dictionaries, limit): (&mut u64, usize),
 ) -> Result<Option<u64>, ArrowError> {
     let Ok(message) = root_as_message(metadata) else {
         return Ok(None);
@@ -151,7 +153,7 @@ fn check_message(
     let batch = message.header_as_record_batch().or_else(of_dictionary);
     let compressed = batch.filter(|batch| batch.compression().is_some());
     let buffers = compressed.and_then(|batch| batch.buffers());
-    let mut declared = 0_u64;
+    let mut declared = *dictionaries;
     for buffer in buffers.into_iter().flatten().filter(|buffer| buffer.length() > 0) {
         let mut bytes = [0; 8];
         reader.seek(SeekFrom::Start(body.saturating_add_signed(buffer.offset())))?;
@@ -163,6 +165,9 @@ fn check_message(
         let message =
             format!("the buffers of a batch declare {declared} bytes, more than the limit of {limit}");
         return Err(ArrowError::IpcError(message));
+    }
+    if message.header_as_dictionary_batch().is_some() {
+        *dictionaries = declared;
     }
     Ok(message.bodyLength().try_into().ok())
 }

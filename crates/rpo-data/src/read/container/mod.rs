@@ -58,7 +58,7 @@ pub(super) fn open(
     }
     let file = File::open(path).map_err(|e| ReadErrorKind::from(&e))?;
     Ok(match format {
-        Format::Parquet => parquet::open(file)?,
+        Format::Parquet => parquet::open(file, memory_limit)?,
         _ => arrow::open(BufReader::new(file), memory_limit)?,
     })
 }
@@ -78,7 +78,7 @@ pub(super) fn open_in_memory(
         return Err(ReadErrorKind::TooMuchText { limit }.into());
     }
     Ok(match format {
-        Format::Parquet => parquet::open_in_memory(bytes)?,
+        Format::Parquet => parquet::open_in_memory(bytes, limit)?,
         _ => arrow::open(Cursor::new(bytes), limit)?,
     })
 }
@@ -175,9 +175,6 @@ impl Rows {
             let n_rows = self.n_read.saturating_add(batch.num_rows());
             let bytes = n_rows.saturating_mul(self.row_bytes);
             MemoryLimit::check(bytes, self.memory_limit, || format!("the first {n_rows} rows"))?;
-            MemoryLimit::check(batch.get_array_memory_size(), self.memory_limit, || {
-                format!("the values of {} rows", batch.num_rows())
-            })?;
             let columns = batch.columns().iter().map(cells::cells);
             self.batch = columns
                 .collect::<Option<_>>()

@@ -5,7 +5,7 @@ use crate::message::lossy;
 use crate::read::error::ReadErrorKind;
 use crate::read::format::Format;
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, Schema};
+use arrow_schema::{DataType, Field, Schema};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -14,6 +14,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::reader::ChunkReader;
+use rpo_core::MemoryLimit;
 use std::cell::Cell;
 use std::fs::File;
 use std::io;
@@ -28,23 +29,33 @@ const MOST_VALUES: usize = 1 << 22;
 const MAGIC: &[u8] = b"PAR1";
 
 /// Opens a Parquet file.
-pub(super) fn open(file: File) -> Result<Box<dyn Container>, ReadErrorKind> {
-    Ok(Box::new(ParquetFile::new(move || file.try_clone())?))
+pub(super) fn open(file: File, memory_limit: usize) -> Result<Box<dyn Container>, ReadErrorKind> {
+    Ok(Box::new(ParquetFile::new(
+        move || file.try_clone(),
+        memory_limit,
+    )?))
 }
 
 /// Opens a Parquet file that is in memory.
-pub(super) fn open_in_memory(bytes: Vec<u8>) -> Result<Box<dyn Container>, ReadErrorKind> {
+pub(super) fn open_in_memory(
+    bytes: Vec<u8>,
+    memory_limit: usize,
+) -> Result<Box<dyn Container>, ReadErrorKind> {
     let bytes = Bytes::from(bytes);
-    Ok(Box::new(ParquetFile::new(move || Ok(bytes.clone()))?))
+    Ok(Box::new(ParquetFile::new(
+        move || Ok(bytes.clone()),
+        memory_limit,
+    )?))
 }
 
 /// Returns a schema whose texts are views: a text that a page has once takes its memory once, however many rows refer to
 /// it.
 fn with_views(schema: &Schema) -> Schema {
+    let with_type =
+        |field: &Arc<Field>, view: DataType| Arc::new(field.as_ref().clone().with_data_type(view));
     let fields = schema.fields().iter().map(|field| match field.data_type() {
-        DataType::Utf8 | DataType::LargeUtf8 => {
-            Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View))
-        }
+        DataType::Utf8 | DataType::LargeUtf8 => with_type(field, DataType::Utf8View),
+        DataType::Binary | DataType::LargeBinary => with_type(field, DataType::BinaryView),
         _ => Arc::clone(field),
     });
     Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone())
@@ -55,10 +66,12 @@ struct ParquetFile<F> {
     /// Opens the file again.
     input: F,
     metadata: ArrowReaderMetadata,
+    /// Largest size of a batch in bytes.
+    memory_limit: usize,
 }
 
 impl<R: ChunkReader + 'static, F: Fn() -> io::Result<R>> ParquetFile<F> {
-    fn new(input: F) -> Result<Self, ReadErrorKind> {
+    fn new(input: F, memory_limit: usize) -> Result<Self, ReadErrorKind> {
         let reader = input().map_err(|e| ReadErrorKind::from(&e))?;
         if reader.len() == 0 {
             return Err(ReadErrorKind::Empty("Parquet"));
@@ -80,7 +93,11 @@ impl<R: ChunkReader + 'static, F: Fn() -> io::Result<R>> ParquetFile<F> {
         };
         let metadata = guarded(load, ParquetError::General);
         let metadata = metadata.map_err(|e| damaged(None, None, &e))?;
-        let file = Self { input, metadata };
+        let file = Self {
+            input,
+            metadata,
+            memory_limit,
+        };
         file.check_ranges(reader.len())?;
         Ok(file)
     }
@@ -194,7 +211,14 @@ impl<R: ChunkReader + 'static, F: Fn() -> io::Result<R> + 'static> Container for
                 (i64::try_from(found) != Ok(promised)).then_some(Err(ParquetError::General(e)))
             });
             let batches = counted.chain(short);
-            batches.map(move |batch| batch.map_err(|e| file.0.blame(group, &file.1, &e)))
+            batches.map(move |batch| {
+                let batch = batch.map_err(|e| file.0.blame(group, &file.1, &e))?;
+                // A page may be far smaller in the file.
+                MemoryLimit::check(batch.get_array_memory_size(), file.0.memory_limit, || {
+                    format!("the values of {} rows", batch.num_rows())
+                })?;
+                Ok(batch)
+            })
         });
         Box::new(batches)
     }

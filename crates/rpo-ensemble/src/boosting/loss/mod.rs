@@ -110,7 +110,8 @@ pub trait Loss: fmt::Debug + Send + Sync {
     /// Returns the negative gradient r = −∂ℓ(y, f)/∂f; at a kink, any value between the one-sided derivatives.
     fn residual(&self, y: f64, score: f64) -> f64;
 
-    /// Returns the second derivative ∂²ℓ(y, f)/∂f², for Newton steps; `None`, the default, if the loss has none.
+    /// Returns the second derivative ∂²ℓ(y, f)/∂f², for Newton steps; `None`, the default, if the loss has none. Not
+    /// negative, as the loss is convex.
     fn curvature(&self, _y: f64, _score: f64) -> Option<f64> {
         None
     }

@@ -208,7 +208,7 @@ impl Search<'_> {
     }
 
     /// Tries configurations that there was no time for, without a limit, until there is a result: first those with as
-    /// many trees as there was time for, the most trees first, then the cheapest, whose time is unknown.
+    /// many trees as there was time for, but at least one, the most trees first; then the cheapest, whose time is unknown.
     fn visit_in_any_case(&mut self) {
         let mut late = std::mem::take(&mut self.late);
         let cheaper = |a: &Late, b: &Late| a.configuration.cost.total_cmp(&b.configuration.cost);

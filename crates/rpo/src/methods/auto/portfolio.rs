@@ -1,7 +1,7 @@
 //! Portfolios of configurations to try.
 
 use crate::ModelError;
-use crate::method::Method;
+use crate::method::{Estimator, Method};
 use crate::methods::member::parse_member;
 use rpo_core::{Domain, ParameterError};
 use rpo_data::{Dataset, Task};
@@ -109,8 +109,10 @@ impl Configuration {
         Ok(method)
     }
 
-    /// Returns the configuration with a number of trees; `None` if its method has no such parameter, or has it set.
+    /// Returns the configuration with a number of trees, at most its own; `None` if its method has no such parameter, or
+    /// has it set.
     pub(super) fn with_trees(&self, n_trees: usize) -> Option<Self> {
+        let n_trees = n_trees.min(self.parsed().ok()?.n_steps());
         let method = format!("{} --trees {n_trees}", self.method);
         let with_trees = Self {
             method,
