@@ -344,7 +344,8 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         given |= {"method": self._method, "seed": self._fitted_seed, **dict(self.params or {}), **more}
         counts = (given.get(name) for name in ("trees", "iterations", "configurations"))
         n_steps = next((int(n) for n in counts if n and isinstance(n, Integral)), self._n_steps)
-        course = Course(self, *getattr(self, "_passed", (X, y)), n_steps)
+        passed: tuple[Any, Any] = getattr(self, "_passed", (X, y))
+        course = Course(self, *passed, n_steps)
         began = time.monotonic()
 
         def progress(steps: int, total: int | None) -> None:
