@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from inspect import signature
 from numbers import Integral, Number
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -58,6 +59,10 @@ from .model import Model
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+_passed: ContextVar[tuple[Any, Any]] = ContextVar("passed")
+"""The features and outputs that were passed to `fit`: callbacks predict for them, not for what the model takes."""
 
 
 class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
@@ -122,12 +127,11 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None, *, groups: Any = None) -> Self:
         """Fit to features and outputs; if that fails, the estimator stays as it was."""
         with unchanged_by_failure(self) as before:
-            # Callbacks predict for what the caller passed, not for what the model takes.
-            self._passed = X, y
+            token = _passed.set((X, y))
             try:
                 return self._fit_to(X, y, sample_weight, groups, eval_set, before)
             finally:
-                vars(self).pop("_passed", None)
+                _passed.reset(token)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, as scikit-learn's estimators do; `params__NAME` sets one entry of `params`.
@@ -177,7 +181,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             if own not in defaults:
                 continue
             given = getattr(self, own)
-            if not (_same(given, defaults[own].default) or _same(given, value)):
+            if not (given is None or _same(given, defaults[own].default) or _same(given, value)):
                 raise ValueError(
                     f"{own} is {given!r} and params has {name!r}: {value!r}, which is the same parameter; give it once"
                 )
@@ -344,8 +348,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         given |= {"method": self._method, "seed": self._fitted_seed, **dict(self.params or {}), **more}
         counts = (given.get(name) for name in ("trees", "iterations", "configurations"))
         n_steps = next((int(n) for n in counts if n and isinstance(n, Integral)), self._n_steps)
-        passed: tuple[Any, Any] = getattr(self, "_passed", (X, y))
-        course = Course(self, *passed, n_steps)
+        course = Course(self, *_passed.get((X, y)), n_steps)
         began = time.monotonic()
 
         def progress(steps: int, total: int | None) -> None:

@@ -86,7 +86,7 @@ def test_targets_of_tables_are_found_by_name(library, samples, tmp_path):
     path = tmp_path / "data.csv"
     pd.DataFrame(X, columns=list("abcd")).join(table).to_csv(path, index=False)
     data = _native.Dataset.read(path, json.dumps({"targets": {"last": 4}}))
-    fitted, _ = _native.Model.fit(json.dumps({"method": "random-forest", "trees": 5}), data)
+    fitted, *_ = _native.Model.fit(json.dumps({"method": "random-forest", "trees": 5}), data)
     model = rpo.Model(fitted)
     assert list(model.predict_values(X)) == list(table)
     expected = np.column_stack(
@@ -124,7 +124,7 @@ def test_lists_of_labels_are_indicators_of_them(tmp_path):
     frame.to_csv(path, index=False)
     targets = {"list": {"column": "tags", "separator": ";"}}
     data = _native.Dataset.read(path, json.dumps({"targets": targets}))
-    fitted, _ = _native.Model.fit(json.dumps({"method": "random-forest", "trees": 5}), data)
+    fitted, *_ = _native.Model.fit(json.dumps({"method": "random-forest", "trees": 5}), data)
     model = rpo.Model(fitted)
     order = [["red", "round", "big"].index(name) for name in model.output_names]
     scores = model.evaluate(X, Y[:, order], ["lrap", "micro-f1"])
