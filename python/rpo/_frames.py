@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import timedelta
 from numbers import Integral
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
@@ -204,6 +205,8 @@ def read_frame(
                         f"{what}, times and not numbers; give parts of them, such as the year and the day of the year "
                         f"({_DAYS[kind](name)}), or the days since a date"
                     )
+                if _has_durations(read):
+                    raise ValueError(f"{what}, durations and not numbers; give their seconds or days")
                 raise ValueError(
                     f"{what}, neither numbers nor categories{_first_other(read)}; make it a category, or encode it"
                 )
@@ -229,8 +232,17 @@ def _occurring(codes: NDArray[Any], declared: list[Any]) -> tuple[NDArray[Any], 
 
 def _has_dates(read: NDArray[Any]) -> bool:
     """Return true for dates and times, of which a category would have one value for each."""
-    first = next((value for value in read if not is_missing(value)), None) if read.dtype.kind == "O" else None
-    return read.dtype.kind == "M" or is_date(first)
+    return read.dtype.kind == "M" or is_date(_first(read))
+
+
+def _has_durations(read: NDArray[Any]) -> bool:
+    """Return true for differences of times."""
+    return read.dtype.kind == "m" or isinstance(_first(read), timedelta)
+
+
+def _first(read: NDArray[Any]) -> Any:
+    """Return the first object that is not missing; None for other types."""
+    return next((value for value in read if not is_missing(value)), None) if read.dtype.kind == "O" else None
 
 
 def _first_other(read: NDArray[Any]) -> str:
@@ -361,7 +373,7 @@ _TYPES: dict[str | None, Any] = {
 """Names of column types in the libraries."""
 
 _DAYS: dict[str | None, Any] = {
-    "pandas": lambda name: f"df[{name!r}].dt.dayofyear",
+    "pandas": lambda name: f"df[{name!r}].dt.day_of_year",
     "polars": lambda name: f"pl.col({name!r}).dt.ordinal_day()",
     "pyarrow": lambda name: f"pyarrow.compute.day_of_year(table[{name!r}])",
 }

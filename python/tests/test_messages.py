@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -284,7 +285,7 @@ def test_columns_of_dates_are_to_become_numbers(form, numbers):
         make = module.table if form == "pyarrow" else module.DataFrame
         table = make({"size": X[:, 0], "day": day.dt.to_pydatetime().tolist()})
     advice = {
-        "pandas": "df['day'].dt.dayofyear",
+        "pandas": "df['day'].dt.day_of_year",
         "polars": "pl.col('day').dt.ordinal_day()",
         "pyarrow": "pyarrow.compute.day_of_year(table['day'])",
     }
@@ -300,3 +301,12 @@ def test_columns_of_dates_are_to_become_numbers(form, numbers):
     made = eval(advice[library], expression)
     numbers_of_days = table.select(made).to_series() if form == "polars" else made
     assert list(np.asarray(numbers_of_days))[:3] == [1, 2, 3]
+
+
+def test_durations_are_no_categories(numbers):
+    pd = pytest.importorskip("pandas")
+    X, Y = numbers
+    waited = pd.to_timedelta(np.arange(len(X)), unit="h")
+    for column in (waited, pd.Series([timedelta(hours=i) for i in range(len(X))], dtype=object)):
+        with pytest.raises(ValueError, match=r"column 'waited' holds .*, durations and not numbers"):
+            rpo.RandomForestRegressor(3).fit(pd.DataFrame({"size": X[:, 0], "waited": column}), Y)
