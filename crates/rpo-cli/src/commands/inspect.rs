@@ -68,6 +68,11 @@ impl Inspect {
             report.set_known("columns", features_in_words(&model));
             report.set("targets", targets_in_words(&model));
         }
+        match &model.schema().missing_values[..] {
+            [] => {}
+            texts if self.json => report.set("missing_values", texts),
+            texts => report.set("missing_values", texts.join(", ")),
+        }
         if let Some(counts) = model.training().label_counts() {
             let cardinality = counts.iter().sum::<usize>() as f64 / model.training().n_samples.max(1) as f64;
             report.set("label_cardinality", cardinality);

@@ -322,6 +322,8 @@ fn further_texts_are_missing_values() {
         "train --data marked.csv {options} --trees 3 --model m.rpo"
     ));
     // The model stores them; other formats have missing values themselves.
+    let inspected = folder.ok("inspect --model m.rpo");
+    assert!(inspected.contains("NaN, n/a, -999"), "{inspected}");
     let predict = "predict --model m.rpo --data";
     let predicted = folder.ok(&format!("{predict} empty.csv"));
     folder.ok("convert --data empty.csv --targets y --out empty.arff");
