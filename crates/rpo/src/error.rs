@@ -185,6 +185,12 @@ pub enum ModelError {
         /// The kind of model.
         kind: &'static str,
     },
+    /// A beam for a model that has none.
+    #[error("models of the kind {kind} have no beam; it is for label trees")]
+    NoBeam {
+        /// The kind of model.
+        kind: &'static str,
+    },
     /// More samples than those of the training, of which other outputs do not tell which it left out.
     #[error(
         "the model was trained on {n_train} samples, not on {given}: if training left out {} that had no outputs or weight \

@@ -10,7 +10,7 @@ use rpo_core::{CsrMatrix, MatrixError, MatrixView, Mismatch, Predictor};
 use rpo_data::preprocess::{Pipeline, PreprocessError};
 use rpo_data::{ClassColumn, Dataset, DatasetError, Task, check_positions};
 use rpo_ensemble::EnsembleError;
-use rpo_linear::LinearError;
+use rpo_linear::{LabelForest, LinearError};
 use rpo_tree::TreeError;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -321,6 +321,20 @@ impl Model {
             }
         }
         Ok(Self { thresholds, ..self })
+    }
+
+    /// Sets the number of nodes that a prediction of label trees follows at each depth, which training may have set
+    /// otherwise: more nodes find more labels, and take longer.
+    ///
+    /// # Errors
+    /// [`ModelError::NoBeam`] for a model of another method, [`ModelError::Linear`] for no node.
+    pub fn with_beam(mut self, beam: usize) -> Result<Self, ModelError> {
+        let kind = self.predictor.kind();
+        let forest = self.predictor.downcast_ref::<LabelForest>().cloned();
+        let forest = forest.ok_or(ModelError::NoBeam { kind })?;
+        self.predictor = Arc::new(forest.with_beam(beam)?);
+        self.parameters.insert("beam".to_owned(), beam.into());
+        Ok(self)
     }
 
     /// The fitted predictor; [`downcast_ref`](trait.Predict.html#method.downcast_ref) returns it as its concrete type.

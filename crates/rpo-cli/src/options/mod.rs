@@ -1,5 +1,6 @@
 //! Options that several commands or methods share.
 
+mod beam;
 mod data;
 mod fit;
 mod method;
@@ -11,6 +12,7 @@ mod text;
 mod weights;
 mod write;
 
+pub(crate) use beam::BeamOptions;
 pub(crate) use data::{
     BackgroundOptions, Column, DataOptions, GroupOptions, InputOptions, SplitDataOptions, TaskOptions,
     TrainingOptions, UnseenOptions, WithheldOptions,

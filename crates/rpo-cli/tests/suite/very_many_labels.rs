@@ -49,6 +49,26 @@ fn label_trees_grow_in_parts() {
     assert!(message.contains("both hold the same tree"), "{message}");
 }
 
+/// The beam of predictions may differ from that of training.
+#[test]
+fn predictions_may_have_another_beam() {
+    let folder = ready();
+    let train = "train --data train.txt --method label-tree --leaf-labels 1 --trees 2 --model";
+    folder.ok(&format!("{train} wide.rpo"));
+    folder.ok(&format!("{train} narrow.rpo --beam 1"));
+    for command in ["predict", "evaluate --metrics lrap,p@1 --json"] {
+        let run = |model: &str| {
+            let text = folder.ok(&format!("{command} --data test.txt --model {model}"));
+            text.split("\"n_samples").next().unwrap_or_default().to_owned()
+        };
+        assert_eq!(run("wide.rpo --beam 1"), run("narrow.rpo"));
+        assert_ne!(run("wide.rpo"), run("narrow.rpo"));
+    }
+    folder.ok("train --data train.txt --method one-vs-rest --model o.rpo");
+    let message = folder.fail("predict --data test.txt --model o.rpo --beam 3");
+    assert!(message.contains("have no beam"), "{message}");
+}
+
 #[test]
 fn models_of_any_methods_combine() {
     let folder = ready();

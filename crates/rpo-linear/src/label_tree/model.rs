@@ -77,6 +77,17 @@ impl LabelForest {
     }
 }
 
+impl LabelForest {
+    /// Returns the forest with another number of nodes that a prediction follows at each depth.
+    ///
+    /// # Errors
+    /// [`LinearError::Parameter`] for no node.
+    pub fn with_beam(self, beam: usize) -> Result<Self, LinearError> {
+        Domain::Count.check("beam", beam)?;
+        Ok(Self { beam, ..self })
+    }
+}
+
 impl TreeEnsemble for LabelForest {
     type Tree = LabelTree;
 

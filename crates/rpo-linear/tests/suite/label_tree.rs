@@ -21,6 +21,17 @@ fn fit(params: &LabelTreeParams, x: &Array2<f32>, y: &Array2<f32>) -> LabelFores
     params.fit(x.into(), y.into()).unwrap()
 }
 
+/// The beam has no part in training.
+#[test]
+fn the_beam_can_be_set_later() {
+    let x = features(60, 8, 0.6, 1);
+    let y = labels(&x, 40, 2);
+    let of = |beam| fit(&LabelTreeParams { beam, ..small() }, &x, &y);
+    assert_eq!(of(1).with_beam(7).unwrap(), of(7));
+    assert_ne!(of(1).predict((&x).into()), of(7).predict((&x).into()));
+    assert!(matches!(of(1).with_beam(0), Err(LinearError::Parameter(_))));
+}
+
 #[test]
 fn clusters_beyond_the_memory_limit_are_refused() {
     let x = features(60, 8, 0.6, 1);

@@ -6,7 +6,7 @@ mod importances;
 use crate::csv_file;
 use crate::error::CliError;
 use crate::files;
-use crate::options::{DataOptions, MemoryOptions, RerankOptions, ThreadOptions, UnseenOptions};
+use crate::options::{BeamOptions, DataOptions, MemoryOptions, RerankOptions, ThreadOptions, UnseenOptions};
 use crate::output::{Output, Report, figure, note, print};
 use crate::progress;
 use crate::resources::Stopwatch;
@@ -53,6 +53,9 @@ pub(crate) struct Evaluate {
 
     #[command(flatten)]
     ranking: RerankOptions,
+
+    #[command(flatten)]
+    beam: BeamOptions,
 
     /// How labels are decided from scores, by default as the model is set: threshold, or f1 for all samples at once by
     /// the expected F1 of each label, which requires probabilities. Either way one class of a column is predicted.
@@ -118,7 +121,7 @@ impl Evaluate {
         written.into_iter().try_for_each(csv_file::check)?;
         self.threads.start()?;
         let clock = Stopwatch::start();
-        let mut model = Model::load(&self.model)?;
+        let mut model = self.beam.apply(Model::load(&self.model)?)?;
         if let Some(decide) = self.decide {
             model.decision = decide;
         }

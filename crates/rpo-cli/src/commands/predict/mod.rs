@@ -7,7 +7,7 @@ mod values;
 use crate::csv_file;
 use crate::error::CliError;
 use crate::files;
-use crate::options::{InputOptions, RerankOptions, ThreadOptions, UnseenOptions};
+use crate::options::{BeamOptions, InputOptions, RerankOptions, ThreadOptions, UnseenOptions};
 use crate::output::{Output, Report};
 use crate::predictions::PredictedColumns;
 use crate::predictions::json_outputs::JsonOutputs;
@@ -46,6 +46,9 @@ pub(crate) struct Predict {
 
     #[command(flatten)]
     ranking: RerankOptions,
+
+    #[command(flatten)]
+    beam: BeamOptions,
 
     /// Only the labels that the model predicts: those whose score reaches the threshold stored in the model, or 0.5
     /// without one; in groups of mutually exclusive labels, the one whose score exceeds its threshold most, or the most
@@ -154,7 +157,7 @@ impl Predict {
         files::check(read, [("--out", self.out.as_deref())])?;
         self.threads.start()?;
         let clock = Stopwatch::start();
-        let model = Model::load(&self.model)?;
+        let model = self.beam.apply(Model::load(&self.model)?)?;
         let format = self.format()?;
         let ranks = self.top_k.is_some() || self.decide || format == OutFormat::Xmlrepo;
         let has_numbers = model.schema().task == Task::Regression;

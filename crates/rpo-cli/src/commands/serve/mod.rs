@@ -14,7 +14,7 @@ mod stream;
 mod unless;
 
 use crate::error::CliError;
-use crate::options::{BackgroundOptions, ThreadOptions, UnseenOptions};
+use crate::options::{BackgroundOptions, BeamOptions, ThreadOptions, UnseenOptions};
 use clap::Args;
 use http::Limits;
 use rpo::Model;
@@ -101,6 +101,9 @@ pub(crate) struct Serve {
     background: BackgroundOptions,
 
     #[command(flatten)]
+    beam: BeamOptions,
+
+    #[command(flatten)]
     unseen: UnseenOptions,
 
     #[command(flatten)]
@@ -138,7 +141,8 @@ impl Serve {
             values: self.max_values.get(),
             explained: self.max_explained.map_or(1000, NonZeroUsize::get),
         };
-        let loaded = Model::load_with_checksum(&self.model)?;
+        let (model, checksum) = Model::load_with_checksum(&self.model)?;
+        let loaded = (self.beam.apply(model)?, checksum);
         let background = self.background.load(loaded.0.schema())?;
         let service = Service::new(loaded, background, limits, self.unseen.refuses())?;
         match &self.http {
