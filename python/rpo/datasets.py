@@ -46,7 +46,8 @@ def load_csv(path: Path, targets: Any, *, missing_outputs: bool = False, **optio
     """Load a CSV file with a header, whose columns of words are nominal features; see `load_arff`.
 
     The positions of nominal values are those of this file alone: another file with other values has other positions.
-    For a training and a test file, read tables with pandas instead, or give `rpo.Model` the file in the command.
+    For a training and a test file, read tables with pandas instead, or use the command, which keeps the values of
+    training.
     """
     return _load(path, {"format": "csv", "targets": _targets(targets)} | options, missing_outputs)
 

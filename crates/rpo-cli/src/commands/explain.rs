@@ -28,10 +28,10 @@ use std::path::PathBuf;
 ///
 /// Scores are predictions, except for labels that boosting or a linear model other than ridge predicts: there they are
 /// log-odds (activations for classes that boosting learns by the loss softmax). Classes that a method learns one by one
-/// are explained before their scores are divided by their sum. For the losses poisson and tweedie they are logarithms of predictions. Quantiles
-/// of several levels are explained as the model's trees give them: predictions sort them where they cross. Predictions
-/// of auto and blend are also limited to the range of the training values, and scores are not. Numbered features count
-/// from 0, also those of svmlight files.
+/// are explained before their scores are divided by their sum. For the losses poisson and tweedie they are logarithms
+/// of predictions. Quantiles of several levels are explained as the model's trees give them: predictions sort them
+/// where they cross. Predictions of auto and blend are also limited to the range of the training values, and scores are
+/// not. Numbered features count from 0, also those of svmlight files.
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
     /// The model.

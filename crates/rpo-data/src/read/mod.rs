@@ -88,7 +88,6 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Re
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     stem.clone_into(&mut data.name);
-    data.missing_values.clone_from(&options.missing_values);
     Ok(data)
 }
 
@@ -127,9 +126,7 @@ pub fn read_from(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset,
         given => (given, reader),
     };
     refuse_options_of_others(format, options)?;
-    let mut data = read_format(format, reader, options)?;
-    data.missing_values.clone_from(&options.missing_values);
-    Ok(data)
+    read_format(format, reader, options)
 }
 
 fn read_format(

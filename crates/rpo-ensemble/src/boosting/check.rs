@@ -12,9 +12,6 @@ use crate::inputs::{check_shapes, check_weights};
 use ndarray::ArrayView2;
 use rpo_core::{Domain, MatrixError, MatrixView, Mismatch, Predictor, TooFew};
 
-/// The name of the second derivative in errors.
-const CURVATURE: &str = "second derivative";
-
 /// Checks the data and options of a fit, and returns the objective of all outputs, which include all levels of each
 /// target.
 pub(super) fn check(
@@ -105,13 +102,17 @@ pub(super) fn check_loss(
         outputs.copy_column(output, &mut y, &mut weights);
         let observed = y.iter().zip(&weights).enumerate();
         for (row, (&target, _)) in observed.filter(|(_, (_, weight))| **weight > 0.0) {
-            for (what, value) in [
-                ("value", loss.value(target, score)),
-                ("negative gradient", loss.residual(target, score)),
-                (CURVATURE, loss.curvature(target, score).unwrap_or(0.0)),
+            let curvature = loss.curvature(target, score).unwrap_or(0.0);
+            for (what, value, least) in [
+                ("value", loss.value(target, score), f64::NEG_INFINITY),
+                (
+                    "negative gradient",
+                    loss.residual(target, score),
+                    f64::NEG_INFINITY,
+                ),
+                ("second derivative", curvature, 0.0),
             ] {
-                let is_negative = what == CURVATURE && value < 0.0;
-                if !value.is_finite() || is_negative {
+                if !value.is_finite() || value < least {
                     return Err(EnsembleError::Loss {
                         what,
                         sample: rows.map_or(row, |rows| rows[row]),

@@ -62,6 +62,7 @@ impl Learner for LabelTreeParams {
         let normalize = classifiers.row_norm(x.n_cols());
         let mut rows = classifiers.rows(x, weights);
         let samples = label_samples(y, weights);
+        self.check_memory(&samples, limits.memory)?;
         let costs = Costs::new(classifiers, &mut rows, &samples, groups, limits)?;
         let mut trees = Vec::with_capacity(self.trees);
         for index in self.indices()? {
@@ -94,6 +95,17 @@ impl ForestLearner for LabelTreeParams {
 }
 
 impl LabelTreeParams {
+    /// Checks the memory for the clusters of the labels of at least one sample.
+    fn check_memory(&self, samples: &[Vec<u32>], memory: usize) -> Result<(), LinearError> {
+        let what = "the projected features of labels";
+        check_matrix::<f32>(what, samples.len(), self.feature_width, memory)?;
+        let n_labels = samples.iter().filter(|samples| !samples.is_empty()).count();
+        // The order of the similarities has 32 bits for each pair.
+        let most = memory.min((u32::MAX as usize).saturating_mul(size_of::<u64>()));
+        let what = "the similarities of labels and clusters";
+        check_matrix::<u64>(what, n_labels, self.clusters.min(n_labels), most)
+    }
+
     /// Grows a tree over the labels of at least one sample.
     fn tree(
         &self,
@@ -103,21 +115,9 @@ impl LabelTreeParams {
         limits: Limits<'_>,
         seed: Seed,
     ) -> Result<LabelTree, LinearError> {
-        let width = self.feature_width;
         let labels = (0..samples.len() as u32).filter(|&l| !samples[l as usize].is_empty());
         let labels: Vec<u32> = labels.collect();
-        let memory = limits.memory;
-        check_matrix::<f32>("the projected features of labels", samples.len(), width, memory)?;
-        // Their order has 32 bits for each pair.
-        let most = memory.min((u32::MAX as usize).saturating_mul(size_of::<u64>()));
-        let clusters = self.clusters.min(labels.len());
-        check_matrix::<u64>(
-            "the similarities of labels and clusters",
-            labels.len(),
-            clusters,
-            most,
-        )?;
-        let points = LabelPoints::project(rows, samples, width, seed.purpose("projection"));
+        let points = LabelPoints::project(rows, samples, self.feature_width, seed.purpose("projection"));
         let structure = Structure::grow(
             &points,
             labels,

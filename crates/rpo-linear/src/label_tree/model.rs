@@ -75,9 +75,7 @@ impl LabelForest {
             n_outputs,
         }
     }
-}
 
-impl LabelForest {
     /// Returns the forest with another number of nodes that a prediction follows at each depth.
     ///
     /// # Errors

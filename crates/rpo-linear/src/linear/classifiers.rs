@@ -76,11 +76,7 @@ impl Solver<'_> {
             fit_group(rows, samples, &cost, &self.params, seed)
         };
         let groups: Vec<(usize, &[u32])> = labels.chunks(LANES).enumerate().collect();
-        let at_once = |groups: &[(usize, &[u32])]| {
-            let fitted: Vec<Result<(SparseWeights, f32), LinearError>> =
-                groups.par_iter().copied().map(fitted).collect();
-            fitted
-        };
+        let at_once = |groups: &[(usize, &[u32])]| groups.par_iter().copied().map(fitted).collect::<Vec<_>>();
         let groups = groups.chunks(n_at_once).flat_map(at_once);
         let groups = groups.collect::<Result<Vec<_>, _>>()?;
         let residual = groups.iter().map(|(_, residual)| *residual).fold(0.0, f32::max);

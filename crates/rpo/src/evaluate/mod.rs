@@ -125,7 +125,8 @@ impl Model {
     ///
     /// # Errors
     /// Data that lack columns of the model, metrics of labels for a model that predicts numbers
-    /// ([`ModelError::MetricForLabels`], [`ModelError::MetricForLabelsAlone`]), and scores that exceed the memory limit or are unsuitable for a metric.
+    /// ([`ModelError::MetricForLabels`], [`ModelError::MetricForLabelsAlone`]), and scores that exceed the memory limit
+    /// or are unsuitable for a metric.
     pub fn evaluate<S: Score>(&self, data: &Dataset, metrics: &[S]) -> Result<Vec<f64>, ModelError> {
         Ok(self
             .evaluate_with(data, metrics, EvaluateOptions::default())?

@@ -74,7 +74,8 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// No repeats, fewer than two samples, a metric of intervals, and a stop; otherwise as [`evaluate_with`](Self::evaluate_with).
+    /// No repeats, fewer than two samples, a metric of intervals, and a stop; otherwise as
+    /// [`evaluate_with`](Self::evaluate_with).
     pub fn permutation_importances<S: Score>(
         &self,
         data: &Dataset,

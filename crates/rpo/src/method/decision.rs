@@ -34,8 +34,9 @@ pub struct DecisionParams {
     /// samples like those of training. Calibrated by the errors of out-of-bag predictions if the method has them and
     /// samples have no groups; otherwise the method is fitted twice: first to a subset of the samples, to find the
     /// errors for the withheld ones, and then to all. At least 2 / (1 - level) - 1 samples have to be withheld, 19 for
-    /// 0.9; for methods that predict several quantiles, level / (1 - level), 9 for 0.9. With groups, such as customers, intervals hold for samples of new groups: every group has the same weight,
-    /// and as many groups have to be withheld.
+    /// 0.9; for methods that predict several quantiles, level / (1 - level), 9 for 0.9. With groups, such as customers,
+    /// intervals hold for samples of new groups: every group has the same weight, and as many groups have to be
+    /// withheld.
     ///
     /// Intervals have the same width for all samples; with the loss quantile and two levels or more they reach from the
     /// first to the last quantile, moved by the same amount.

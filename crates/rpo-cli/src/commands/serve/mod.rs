@@ -36,13 +36,13 @@ const THIS_MACHINE: &str = "127.0.0.1";
 /// Load a model once and predict for JSON rows: line by line from standard input, or over HTTP.
 ///
 /// A request is a row, {"width": 2.5, "colour": "red"}, a list of rows, or {"rows": [...]} with optional "top_k": K,
-/// "decide": true, "values": true or "intervals": true as in `rpo predict`, and an "id" that the response repeats. With --background, "explain": N adds
-/// "explanations": for each row a list of the predicted scores with the N features that contribute most, as `rpo
-/// explain` writes them. Every named feature must be present, null if it is missing; numbered features that are left
-/// out are 0. The response is {"predictions": [...]}, for each row an object of outputs, or a list of {"output",
-/// "score"} for picked labels; or {"error": {"kind", "message", "row", "column"}}. With --http: POST /predict, GET
-/// /health, GET /schema, and a page that shows predictions at /. Ctrl-C, SIGTERM and SIGHUP end the server when
-/// requests in progress have their responses, a second signal at once.
+/// "decide": true, "values": true or "intervals": true as in `rpo predict`, and an "id" that the response repeats. With
+/// --background, "explain": N adds "explanations": for each row a list of the predicted scores with the N features that
+/// contribute most, as `rpo explain` writes them. Every named feature must be present, null if it is missing; numbered
+/// features that are left out are 0. The response is {"predictions": [...]}, for each row an object of outputs, or a
+/// list of {"output", "score"} for picked labels; or {"error": {"kind", "message", "row", "column"}}. With --http: POST
+/// /predict, GET /health, GET /schema, and a page that shows predictions at /. Ctrl-C, SIGTERM and SIGHUP end the
+/// server when requests in progress have their responses, a second signal at once.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// The model. With --decide f1 it decides on all samples jointly, and requests get its scores: "decide": true is

@@ -309,26 +309,26 @@ impl InputOptions {
             OutputsOf::Model => (Some(schema.task), Some(schema.class_columns.clone())),
             OutputsOf::Data => (options.task, None),
         };
-        let given = ReadOptions {
+        let missing_values = match options.missing_values.is_empty() {
+            true => schema.missing_values.clone(),
+            false => options.missing_values.clone(),
+        };
+        let mut of_table = ReadOptions {
             targets,
             task,
             types,
             texts,
             class_columns,
             ignore_untyped,
+            missing_values,
             ..options.clone()
         };
-        let missing_values = match options.missing_values.is_empty() {
-            true => schema.missing_values.clone(),
-            false => options.missing_values.clone(),
-        };
-        let of_training = ReadOptions {
-            missing_values,
-            ..given.clone()
-        };
-        let data = match self.read(&of_training) {
+        let data = match self.read(&of_table) {
             // Other formats than CSV have missing values themselves.
-            Err(e) if is_for_csv_alone(&e) => self.read(&given)?,
+            Err(e) if is_for_csv_alone(&e) => {
+                of_table.missing_values.clone_from(&options.missing_values);
+                self.read(&of_table)?
+            }
             read => read?,
         };
         self.check_id(schema)?;

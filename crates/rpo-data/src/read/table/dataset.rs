@@ -38,6 +38,7 @@ pub(super) fn dataset(
         .and_then(|data| data.with_class_columns(outputs.class_columns))
         .and_then(|data| data.with_nominal(names.nominal));
     let mut data = data.map_err(ReadErrorKind::from)?;
+    data.missing_values.clone_from(&options.missing_values);
     data.notes.rounded = parts.rounded;
     data.notes.other_labels = outputs.others;
     Ok(data.with_labels_beside(outputs.labels_beside))
