@@ -103,12 +103,14 @@ class RpoBackend(_Backend):
         X = self.vectorizer.transform([document.text for document in documents])
         assert self._model is not None, "Annif initializes a backend before it suggests"
         best = self._model.predict_top_k(X, int(params["limit"]))
-        active = np.zeros(best.shape[1], np.float32)
+        active = np.zeros(len(self.project.subjects), np.float32)
         active[[number for number, _ in self.project.subjects.active]] = 1.0
         # Documents without words of the vocabulary get no suggestions, and subjects no longer in use get no score.
         has_words = (np.diff(X.indptr) > 0).astype(np.float32)
         best.data = np.clip(best.data, 0.0, 1.0) * active[best.indices] * np.repeat(has_words, np.diff(best.indptr))
         best.eliminate_zeros()
+        # Subjects that came after the training have no output.
+        best.resize((best.shape[0], len(self.project.subjects)))
         return SuggestionBatch(best)
 
 

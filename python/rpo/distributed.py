@@ -41,9 +41,9 @@ def fit(
     Parameters
     ----------
     estimator : estimator
-        A forest, a CRAFTML forest or a structured forest. `n_jobs` is the number of threads for each block, counted
-        on its worker: -1 for all cores of the worker. Ray reserves as many cores for a block if it is positive, and
-        one otherwise.
+        A forest, a CRAFTML forest, a structured forest or label trees. `n_jobs` is the number of threads for each
+        block, counted on its worker: -1 for all cores of the worker. Ray reserves as many cores for a block if it is
+        positive, and one otherwise.
     X, y, sample_weight, groups
         As in the estimator's `fit`.
     client : object

@@ -48,8 +48,8 @@ class RandomForestClassifier(ForestClassifier):
     projection : str, optional
         Random projection of the outputs on which the trees grow (Joly, Geurts, Wehenkel, ECML-PKDD 2014): "gaussian",
         "rademacher", "achlioptas", "sparse", "hadamard", "subsample", "hashing", or one that learns from data, "pca" or
-        "label-embedding". Leaves still predict the original outputs. With many outputs, a projection makes training
-        faster and the forest is as good.
+        "label-embedding". Leaves still predict the original outputs. For hundreds of dense outputs, or many labels
+        per sample; with few labels per sample it saves no time and may score less.
     n_components : int or {"ln", "d"}, optional
         Number of components of the projection, if any; by default the logarithm of the number of outputs.
     missing_outputs : bool, default=False
@@ -189,8 +189,8 @@ class RandomForestRegressor(ForestRegressor):
     projection : str, optional
         Random projection of the outputs on which the trees grow (Joly, Geurts, Wehenkel, ECML-PKDD 2014): "gaussian",
         "rademacher", "achlioptas", "sparse", "hadamard", "subsample", "hashing", or one that learns from data, "pca" or
-        "label-embedding". Leaves still predict the original outputs. With many outputs, a projection makes training
-        faster and the forest is as good.
+        "label-embedding". Leaves still predict the original outputs. For hundreds of dense outputs, or many labels
+        per sample; with few labels per sample it saves no time and may score less.
     n_components : int or {"ln", "d"}, optional
         Number of components of the projection, if any; by default the logarithm of the number of outputs.
     missing_outputs : bool, default=False
@@ -325,8 +325,8 @@ class ExtraTreesClassifier(ForestClassifier):
     projection : str, optional
         Random projection of the outputs on which the trees grow (Joly, Geurts, Wehenkel, ECML-PKDD 2014): "gaussian",
         "rademacher", "achlioptas", "sparse", "hadamard", "subsample", "hashing", or one that learns from data, "pca" or
-        "label-embedding". Leaves still predict the original outputs. With many outputs, a projection makes training
-        faster and the forest is as good.
+        "label-embedding". Leaves still predict the original outputs. For hundreds of dense outputs, or many labels
+        per sample; with few labels per sample it saves no time and may score less.
     n_components : int or {"ln", "d"}, optional
         Number of components of the projection, if any; by default the logarithm of the number of outputs.
     missing_outputs : bool, default=False
@@ -465,8 +465,8 @@ class ExtraTreesRegressor(ForestRegressor):
     projection : str, optional
         Random projection of the outputs on which the trees grow (Joly, Geurts, Wehenkel, ECML-PKDD 2014): "gaussian",
         "rademacher", "achlioptas", "sparse", "hadamard", "subsample", "hashing", or one that learns from data, "pca" or
-        "label-embedding". Leaves still predict the original outputs. With many outputs, a projection makes training
-        faster and the forest is as good.
+        "label-embedding". Leaves still predict the original outputs. For hundreds of dense outputs, or many labels
+        per sample; with few labels per sample it saves no time and may score less.
     n_components : int or {"ln", "d"}, optional
         Number of components of the projection, if any; by default the logarithm of the number of outputs.
     missing_outputs : bool, default=False

@@ -450,8 +450,8 @@ class Model:
     ) -> dict[str, float]:
         """Return the value of each metric (`rpo.metrics.names()`) by name; missing outputs are left out.
 
-        The default metrics are `macro-auc` for up to four labels, `lrap` and `p@1` for more, `r2` for numbers, and
-        `pinball` for quantiles.
+        The default metrics are `macro-auc` for up to four labels, `lrap` and `p@1` for more, `r2` for numbers, or the
+        deviance or `mae` that boosting minimized, and `pinball` for quantiles.
         Of a model of labels and numbers, metrics of labels are those of the labels, and others those of the numbers.
         The columns of DataFrames `X` and `Y` are found by name. `Y` has the outputs, one for each class of a target, or
         the targets as `predict_values` returns them: classes, truth values, numbers, or a list of labels per sample. A
@@ -872,7 +872,10 @@ def _samples(
 
 
 def methods() -> dict[str, dict[str, Any]]:
-    """Return the methods by name, each with a summary and its parameters, with help, default, choices and range.
+    """Return the methods by name, each with a summary and its parameters.
+
+    A parameter has `help`, `default`, `label_default` (its default for labels, if it is another one), `choices` and
+    `range`.
 
     Examples
     --------

@@ -13,6 +13,7 @@ pub(crate) fn methods() -> String {
                 "name": parameter.name,
                 "help": parameter.help,
                 "default": parameter.default,
+                "label_default": parameter.label_default,
                 "choices": parameter.choices,
                 "range": parameter.range,
             })

@@ -67,3 +67,15 @@ def test_projects_are_trained_and_evaluated(annif, project):
     assert precision > 0.9
     annif("train", "--cached", project)
     assert annif("eval", project, "test.tsv") == scores
+
+
+def test_a_vocabulary_may_grow_after_the_training(annif, tmp_path):
+    annif("train", "--jobs", 1, "craftml", "train.tsv")
+    scores = annif("eval", "craftml", "test.tsv")
+    (tmp_path / "more.csv").write_text(
+        "uri,label_en\n" + "".join(f"http://example.org/{name},{name}\n" for name in [*SUBJECTS, "trees"])
+    )
+    annif("load-vocab", "subjects", "more.csv")
+    again = annif("eval", "craftml", "test.tsv")
+    found = [re.search(r"Precision@1:\s+([\d.]+)", text).group(1) for text in (scores, again)]
+    assert found[0] == found[1]

@@ -211,9 +211,16 @@ fn markdown(text: &str) -> Vec<Prose> {
 /// the tests.
 fn rust(text: &str) -> Vec<Prose> {
     let lines: Vec<&str> = text.lines().collect();
-    let end = lines
-        .iter()
-        .position(|line| *line == "#[cfg(test)]")
+    // Attributes may stand between this one and the module of tests; other items of tests are no end.
+    let opens_tests = |at: usize| {
+        let mut below = lines[at + 1..].iter().filter(|line| !line.starts_with("#["));
+        lines[at] == "#[cfg(test)]"
+            && below
+                .next()
+                .is_some_and(|line| line.starts_with("mod ") && line.contains('{'))
+    };
+    let end = (0..lines.len())
+        .find(|&at| opens_tests(at))
         .unwrap_or(lines.len());
     let mut prose = Vec::new();
     let (mut code, mut in_string, mut documented) = (false, false, false);

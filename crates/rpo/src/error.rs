@@ -179,7 +179,7 @@ pub enum ModelError {
     },
     /// A method whose predictions are not explained.
     #[error(
-        "what features contribute is not computed for models of the kind {kind}; it is for forests, boosting and linear models, and for means of them whose scores are predictions, such as those of numbers"
+        "what features contribute is not computed for models of the kind {kind}; it is for random forests, Extra-Trees, forests of single targets, boosting, ridge, logistic regression and one-vs-rest, and for ensembles of them whose scores are predictions, such as those of numbers"
     )]
     Unexplained {
         /// The kind of model.

@@ -28,7 +28,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("rpo-cli", &["rpo"]),
 ];
 
-/// Packages outside `crates/`, which nothing depends on.
+/// Packages outside `crates/`, on which no crate depends.
 const TOOLS: [(&str, &[&str]); 4] = [
     ("benches", &["rpo"]),
     ("examples/extension", &["rpo"]),

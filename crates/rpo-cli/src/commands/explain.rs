@@ -18,13 +18,15 @@ use std::path::PathBuf;
 
 /// Say what each feature contributes to predictions.
 ///
-/// For forests, boosting and linear models. Writes CSV: a line row,output,score,base,feature,contribution for each
-/// feature that contributes to an output of a sample, the largest contributions first, whatever their sign. The base is
-/// the mean score of the output for the background samples, and the score of a sample is the base plus the
-/// contributions of all features. A contribution is the feature's Shapley value: the mean change of the score when the
-/// feature is added, over all orders in which features can be added. Trees have path-dependent values: at a split on a
-/// feature not yet added, a sample goes down all branches, in proportion to the background samples that reach them. For
-/// linear models that scale samples to length 1 (l2), contributions are those of the scaled features.
+/// For random-forest, extra-trees, single-target-forest, binary-relevance-forest, boosting, ridge, logistic-regression
+/// and one-vs-rest, and for ensembles of these whose scores are predictions (numbers; or labels by forests and ridge).
+/// Writes CSV: a line row,output,score,base,feature,contribution for each feature that contributes to an output of a
+/// sample, the largest contributions first, whatever their sign. The base is the mean score of the output for the
+/// background samples, and the score of a sample is the base plus the contributions of all features. A contribution is
+/// the feature's Shapley value: the mean change of the score when the feature is added, over all orders in which
+/// features can be added. Trees have path-dependent values: at a split on a feature not yet added, a sample goes down
+/// all branches, in proportion to the background samples that reach them. For linear models that scale samples to
+/// length 1 (l2), contributions are those of the scaled features.
 ///
 /// Scores are predictions, except for labels that boosting or a linear model other than ridge predicts: there they are
 /// log-odds (activations for classes that boosting learns by the loss softmax). Classes that a method learns one by one

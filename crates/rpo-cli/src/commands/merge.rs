@@ -15,7 +15,8 @@ use std::path::PathBuf;
 /// Parts grown with one --seed and successive --first-tree merge into exactly the model that a single `rpo train` would
 /// produce: `--trees 50` and `--trees 50 --first-tree 50` merge into `--trees 100`. The data must be the same, with the
 /// samples in the same order; columns, the number of samples, and the means or counts of their outputs are compared,
-/// while the features are taken to be the same.
+/// while the features are taken to be the same. Parts must have no prediction intervals and no decision thresholds:
+/// train those of structured-forest with `--thresholds none`.
 #[derive(Debug, Args)]
 pub(crate) struct Merge {
     /// Models to merge, in any order: their trees must be consecutive, and their other parameters equal.

@@ -33,10 +33,9 @@ impl SampleWeightOptions {
         ("--sample-weights", given.filter(|path| path.is_file()))
     }
 
-    /// The column of the data, if the weights are not in a file.
-    pub(crate) fn column(&self) -> Option<&str> {
-        let given = self.sample_weights.as_deref();
-        given.filter(|name| !Path::new(name).is_file())
+    /// The column of the data, or the file if there is no such column.
+    pub(crate) fn given(&self) -> Option<&str> {
+        self.sample_weights.as_deref()
     }
 
     /// Adds the given weights, if any, to the data.

@@ -96,8 +96,11 @@ impl WeightOptions {
             problem: e.to_string(),
         })?;
         // The columns of the file may be in another order than the outputs.
-        let place = |name: &String| read.output_names().position(name).expect("each was found");
-        let columns: Vec<usize> = names.iter().map(place).collect();
+        let places = read.output_names().positions(data.output_names());
+        let columns: Vec<usize> = places
+            .into_iter()
+            .map(|place| place.expect("each was found"))
+            .collect();
         let weights = weights.select(Axis(1), &columns);
         data.with_weights(weights)
             .map_err(|source| CliError::Dataset { data: file, source })

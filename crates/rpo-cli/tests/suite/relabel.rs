@@ -138,6 +138,7 @@ fn weights_and_groups_are_those_of_the_training() {
         .map(|line| line.split(',').nth(2).unwrap())
         .collect();
     folder.write("w.txt", weights.join("\n") + "\n");
+    folder.write("w", "a file with the name of the column, which comes first\n");
     let data = "--data t.csv --targets price";
     let predicted = |model: &str| folder.ok(&format!("predict --model {model} --data t.csv"));
     folder.ok(&format!(

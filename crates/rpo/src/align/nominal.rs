@@ -19,12 +19,7 @@ pub struct UnseenValues {
 
 /// For each column, whether a value is observed. One that is not stored is 0.
 pub(super) fn observed_columns(x: MatrixView<'_>) -> Vec<bool> {
-    let mut missing = vec![0; x.n_cols()];
-    for row in 0..x.n_rows() {
-        x.for_each_in_row(row, |column, v| {
-            missing[column as usize] += usize::from(v.is_nan());
-        });
-    }
+    let missing = x.missing_counts(None);
     missing.into_iter().map(|count| count < x.n_rows()).collect()
 }
 

@@ -96,7 +96,8 @@ pub fn cross_validate<S: Score>(
                 test,
                 model: &model,
                 values: &evaluated.values,
-            })?;
+            })
+            .map_err(|e| e.in_selection(&split.test))?;
         }
         folds.push(evaluated.values);
         Ok(())
@@ -250,7 +251,7 @@ pub fn cross_val_scores(
         };
         found.add(&fold).map_err(|e| e.in_selection(&split.test))?;
         match &mut options.on_fold {
-            Some(on_fold) => on_fold(fold),
+            Some(on_fold) => on_fold(fold).map_err(|e| e.in_selection(&split.test)),
             None => Ok(()),
         }
     })?;

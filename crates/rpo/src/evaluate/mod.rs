@@ -22,7 +22,7 @@ pub use permutation::{ColumnImportance, PermutationOptions};
 
 use crate::blocks::{dense_bytes, for_each_block};
 use crate::predict::BY_PROPENSITY;
-use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
+use crate::{DEFAULT_MEMORY_LIMIT, Estimator, Method, Model, ModelError};
 use ndarray::{Array2, ArrayView2};
 use rpo_core::{Matrix, MatrixView, MemoryLimit};
 use rpo_data::{Dataset, Task};
@@ -102,9 +102,15 @@ pub struct Evaluated {
 }
 
 impl Model {
-    /// The [`default_metric`] of the model.
+    /// The metric by which the method compares its models ([`Estimator::default_metric`]): the [`default_metric`] of
+    /// the outputs, also for models of methods that are not [standard](crate::Registry::standard), unless a loss such
+    /// as that of counts calls for another.
     pub fn default_metric(&self) -> Metric {
-        default_metric(self.schema().task, self.n_outputs(), self.quantile_levels())
+        let (task, n_outputs, levels) = (self.schema().task, self.n_outputs(), self.quantile_levels());
+        match Method::try_from(&self.parameters) {
+            Ok(method) if method.quantile_levels() == levels => method.default_metric(task, n_outputs),
+            _ => default_metric(task, n_outputs, levels),
+        }
     }
 
     /// Evaluates the model on a data set, whose columns are found by name. Returns the value of each metric, NaN if

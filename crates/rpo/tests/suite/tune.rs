@@ -498,6 +498,8 @@ fn losses_of_counts_are_scored_by_their_deviance() {
             .run(&data, &|| ())
             .unwrap();
         assert_eq!(tuned.metric.name(), expected);
+        let model = Model::fit(&method, &data).unwrap();
+        assert_eq!(model.default_metric().to_string(), expected);
         let stopping = |metric: Option<&str>| {
             let method = method.clone().with("validation", "0.3").unwrap();
             let method = match metric {

@@ -42,12 +42,12 @@ pub(crate) struct Evaluate {
     /// (for models trained with --intervals). Deviances are infinite for predictions below 0, or of 0 where the true
     /// value is not. By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels,
     /// macro-auc,average-precision,hamming,micro-f1,mcc for a single label,
-    /// macro-auc,average-precision,lrap,p@1,hamming,micro-f1,macro-f1 for two to four, r2,arrmse,mse,mae for numbers,
-    /// macro-auc,average-precision,hamming,r2,arrmse,mse,mae for labels and numbers in one model, pinball,mae for
-    /// quantiles (mae if the median is one), interval-coverage,interval-width beside those of numbers for models with
-    /// intervals, and subset-accuracy before the others for models with classes. With --rerank, which is only for
-    /// metrics of the best K labels, p@1,p@3,p@5,psp@1,psp@3,psp@5. Labels with equal scores, also of 0, are ranked in
-    /// the order of the outputs.
+    /// macro-auc,average-precision,lrap,p@1,hamming,micro-f1,macro-f1 for two to four, r2,arrmse,mse,mae for numbers
+    /// (first the deviance or mae if boosting minimized it), macro-auc,average-precision,hamming,r2,arrmse,mse,mae for
+    /// labels and numbers in one model, pinball,mae for quantiles (mae if the median is one),
+    /// interval-coverage,interval-width beside those of numbers for models with intervals, and subset-accuracy before
+    /// the others for models with classes. With --rerank, which is only for metrics of the best K labels,
+    /// p@1,p@3,p@5,psp@1,psp@3,psp@5. Labels with equal scores, also of 0, are ranked in the order of the outputs.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
     metrics: Vec<Metric>,
 
@@ -307,6 +307,7 @@ pub(crate) fn default_metrics(of: &Predicted) -> Vec<Metric> {
         Metric::PoissonDeviance | Metric::TweedieDeviance(_) if !of.has_labels => {
             vec![of.first, Metric::R2, Metric::Mse, Metric::Mae]
         }
+        Metric::Mae if !of.has_labels => vec![Metric::Mae, Metric::R2, Metric::Arrmse, Metric::Mse],
         Metric::MacroAuc if of.n_outputs > 1 => vec![
             Metric::MacroAuc,
             Metric::AveragePrecision,

@@ -102,5 +102,5 @@ impl Bodies {
 
 /// Makes room for bytes. Where the limits allow more than the machine has, a request is refused, and the server stays.
 fn reserve(text: &mut Vec<u8>, more: usize) -> Result<(), Problem> {
-    text.try_reserve_exact(more).map_err(|_| Problem::Busy)
+    text.try_reserve_exact(more).map_err(|_| Problem::NoMemory)
 }

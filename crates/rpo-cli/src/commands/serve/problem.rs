@@ -32,6 +32,8 @@ pub(super) enum Problem {
     Late,
     #[error("the request timed out while waiting for other requests")]
     Busy,
+    #[error("the machine has no memory for the request")]
+    NoMemory,
     #[error(
         "the client closed its side of the connection, and the explanations took longer than --timeout allows after that"
     )]
@@ -78,7 +80,8 @@ impl Problem {
             Self::TooManyRows { .. }
             | Self::TooLong { .. }
             | Self::TooManyValues { .. }
-            | Self::TooManyExplained { .. } => "size",
+            | Self::TooManyExplained { .. }
+            | Self::NoMemory => "size",
             Self::Encoding(_) => "encoding",
             Self::Late | Self::Busy | Self::GivenUp => "time",
             Self::Path(_) => "path",
@@ -103,7 +106,7 @@ impl Problem {
             Self::Encoding(_) => 415,
             Self::Row { .. } | Self::Model(_) => 422,
             Self::Internal => 500,
-            Self::Busy => 503,
+            Self::Busy | Self::NoMemory => 503,
         }
     }
 

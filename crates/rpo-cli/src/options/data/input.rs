@@ -16,6 +16,7 @@ use rpo::data::read::{
 use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout};
 use rpo::{ModelError, Schema};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -382,6 +383,8 @@ impl InputOptions {
             n_features: Some(schema.feature_names.iter().len()),
             n_outputs: (outputs == OutputsOf::Model).then(|| schema.target_names().iter().len()),
             leave_out: true,
+            // These formats have numbers alone.
+            types: BTreeMap::new(),
             ..options
         };
         Ok(self.read(&options)?)

@@ -98,7 +98,7 @@ impl DataOptions {
         let data = match self.catalogue_name()? {
             Some(name) => self.input.catalogued(name, Part::Train)?,
             None => {
-                let column = weights.column().into_iter();
+                let column = weights.given().into_iter();
                 let options = ReadOptions {
                     task: task.given(),
                     types: column.map(|name| (name.to_owned(), ColumnType::Number)).collect(),

@@ -92,10 +92,10 @@ fn note_empty(model: &Model, data: &Dataset, missing: &[usize]) {
     if data.n_samples() < FEW {
         return;
     }
-    let empty = (0..missing.len()).filter(|feature| missing[*feature] == data.n_samples());
+    let used = model.schema().feature_names.positions(data.feature_names());
+    let empty = (0..missing.len()).filter(|&j| missing[j] == data.n_samples() && used[j].is_some());
     let names = empty.filter_map(|feature| data.feature_names().get(feature));
-    let used = names.filter(|name| model.schema().feature_names.position(name).is_some());
-    if let Some(feature) = first_of(&used.collect::<Vec<_>>()) {
+    if let Some(feature) = first_of(&names.collect::<Vec<_>>()) {
         note(&format!(
             "feature {feature} has no value in any of the {} samples",
             data.n_samples()

@@ -20,9 +20,10 @@ use serde::{Deserialize, Serialize};
 /// out-of-bag predictions, and ridge regression of fewer than 2000 features on leave-one-out predictions; where samples
 /// have groups, on withheld groups like all others. The weights are found from these scores, and the members with
 /// weight are fitted to all samples; members for which no time is left keep the models of the folds. With at most 500
-/// samples, a member is the mean of three such fits with different seeds. Predicted numbers are limited to the range of
-/// the output in training. A configuration that the data or the machine does not allow is left out with a note in the
-/// model ([`Selection`](crate::combine::Selection)). For methods that need every feature, missing ones are imputed by
+/// samples, a member is the mean of three such fits with different seeds, but for the forests and ridge regression that
+/// need no withheld samples. Predicted numbers are limited to the range of the output in training. A configuration that
+/// the data or the machine does not allow is left out with a note in the model
+/// ([`Selection`](crate::combine::Selection)). For methods that need every feature, missing ones are imputed by
 /// medians.
 ///
 /// A static portfolio instead of a search and selection with replacement follow Feurer et al. (auto-sklearn 2, 2022)
@@ -45,13 +46,14 @@ pub struct AutoParams {
     /// Time limit in seconds for the search and the fits to all samples. Where intervals need another search on
     /// withheld samples, each of the two searches has half of the time. The configurations that are tried, and
     /// therefore the model, depend on the machine. Default: 10, plus one for every 100,000 values of the data (stored
-    /// features and outputs), at most 600.
+    /// features, and samples times outputs), at most 600.
     ///
     /// The cheapest configuration is tried first. Once two have a score, another is postponed if its expected time,
     /// from its cost and the times so far, would not leave enough time to fit members to all samples and to find their
     /// weights; it is tried in the end if a quarter of that time suffices. A trial that takes four times as long as
     /// expected, and a third of the time that was left, is stopped; of the first one nothing is expected. If all are
-    /// stopped, the cheapest one is tried without a limit, so that there is a result.
+    /// stopped, a method with trees is fitted without a limit, with as many trees as there was time for, or, if none
+    /// has trees, the cheapest configuration.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub time: Option<f64>,
     /// Number of configurations to try, in the order of the portfolio, instead of a time limit. The model then depends
