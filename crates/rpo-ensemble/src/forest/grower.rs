@@ -174,6 +174,7 @@ impl TreeInput<'_> {
             TreeTargets::Labels(y) => Impurity::LabelEntropy(y, table),
             TreeTargets::Outputs(y) if self.observed_means.is_some() => Impurity::ObservedVariance(y),
             TreeTargets::Outputs(y) => Impurity::Variance(y),
+            TreeTargets::Counted(y, counted) => Impurity::LabelVariance(y, counted),
             TreeTargets::Projected(y) => Impurity::Variance(y.into()),
         };
         impurity.visit(self.weights, GrowBy(self))
@@ -191,7 +192,9 @@ impl TreeInput<'_> {
                 filled.view()
             }
             TreeTargets::Outputs(MatrixView::Dense(y)) | TreeTargets::Projected(y) => y.view(),
-            TreeTargets::Outputs(MatrixView::Sparse(_)) | TreeTargets::Labels(_) => {
+            TreeTargets::Outputs(MatrixView::Sparse(_))
+            | TreeTargets::Counted(..)
+            | TreeTargets::Labels(_) => {
                 unreachable!("made dense; labels are kept for entropies, which have no bins")
             }
         };

@@ -1,10 +1,11 @@
 //! Criteria of the usual impurities, each in the form that is fastest for its targets.
 
 use super::{
-    Criterion, Entropy, LabelCountVariance, LabelEntropy, ObservedVariance, PackedLabelVariance,
+    Criterion, Entropy, LabelCountVariance, LabelEntropy, LabelRows, ObservedVariance, PackedLabelVariance,
     SingleVariance, SparseObservedVariance, SparseVariance, Variance, WeightedEntropy, XLogXTable,
 };
 use rpo_core::{CsrView, MatrixView};
+use std::sync::Arc;
 
 /// An impurity of targets, one row per training sample. It has several criterion implementations: all grow the same
 /// trees, and which one is fastest depends on the targets.
@@ -14,6 +15,8 @@ pub enum Impurity<'a> {
     /// labels. The cost per moved sample and score is O(m) for dense targets, and the stored entries of the sample for
     /// sparse ones; 0/1 labels are counted.
     Variance(MatrixView<'a>),
+    /// The same of 0/1 labels (n x d, CSR), with their layout for counting, which trees of different weights share.
+    LabelVariance(CsrView<'a>, &'a Arc<LabelRows>),
     /// Variance of one target; a missing value counts as 0.
     OneVariance(&'a [f32]),
     /// Summed variance of targets some of which are missing (NaN; in CSR a stored NaN): each target is summed over the
@@ -82,19 +85,8 @@ impl Impurity<'_> {
                 visitor.visit(SingleVariance::new(y.iter().copied(), weights))
             }
             Self::Variance(MatrixView::Dense(y)) => visitor.visit(Variance::new(y.view(), weights)),
-            Self::Variance(MatrixView::Sparse(y)) => {
-                if let Some(packed) = PackedLabelVariance::<1>::new(y, weights) {
-                    visitor.visit(packed)
-                } else if let Some(packed) = PackedLabelVariance::<2>::new(y, weights) {
-                    visitor.visit(packed)
-                } else if let Some(packed) = PackedLabelVariance::<4>::new(y, weights) {
-                    visitor.visit(packed)
-                } else if let Some(counts) = LabelCountVariance::new(y, weights) {
-                    visitor.visit(counts)
-                } else {
-                    visitor.visit(SparseVariance::new(y, weights))
-                }
-            }
+            Self::Variance(MatrixView::Sparse(y)) => visit_sparse(y, None, weights, visitor),
+            Self::LabelVariance(y, labels) => visit_sparse(y, Some(labels), weights, visitor),
             Self::OneVariance(target) => {
                 let values = target.iter().map(|&v| if v.is_nan() { 0.0 } else { v });
                 visitor.visit(SingleVariance::new(values, weights))
@@ -114,5 +106,30 @@ impl Impurity<'_> {
             }
             Self::LabelEntropy(y, table) => visitor.visit(LabelEntropy::new(y, weights, table.clone())),
         }
+    }
+}
+
+/// Passes the fastest criterion of the summed variance of sparse targets to a visitor, given their layout for counting,
+/// if there is one.
+fn visit_sparse<V: CriterionVisitor>(
+    y: CsrView<'_>,
+    labels: Option<&Arc<LabelRows>>,
+    weights: &[f32],
+    visitor: V,
+) -> V::Output {
+    let counts = || match labels {
+        Some(labels) => LabelCountVariance::new(Arc::clone(labels), weights),
+        None => LabelCountVariance::of(y, weights),
+    };
+    if let Some(packed) = PackedLabelVariance::<1>::new(y, weights) {
+        visitor.visit(packed)
+    } else if let Some(packed) = PackedLabelVariance::<2>::new(y, weights) {
+        visitor.visit(packed)
+    } else if let Some(packed) = PackedLabelVariance::<4>::new(y, weights) {
+        visitor.visit(packed)
+    } else if let Some(counts) = counts() {
+        visitor.visit(counts)
+    } else {
+        visitor.visit(SparseVariance::new(y, weights))
     }
 }

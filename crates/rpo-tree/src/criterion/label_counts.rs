@@ -13,25 +13,23 @@
 
 use super::grid::are_whole;
 use super::label_products::{LabelProducts, ProductSums};
+use super::label_rows::{GROUP, LabelRow, LabelRows};
 use super::{AHEAD, Criterion, MOST_FEW, NodeSums, SomeRows};
-use rpo_core::{CsrView, csr_row};
-use std::borrow::Cow;
+use rpo_core::CsrView;
+use std::sync::Arc;
 
-/// Summed variance over 0/1 CSR labels (n x d) with integer weights: cost O(labels of the row) per moved row,
-/// O(1) per score.
+/// Summed variance over 0/1 labels (n x d) with integer weights: cost O(labels of the row) per moved row, O(1) per
+/// score.
 #[derive(Debug, Clone)]
-pub(crate) struct LabelCountVariance<'a> {
-    labels: Cow<'a, [u32]>,
-    /// True if the labels of each row are padded to whole groups.
-    in_groups: bool,
-    rows: Vec<LabelRow>,
+pub(crate) struct LabelCountVariance {
+    labels: Arc<LabelRows>,
+    rows: Arc<[WeightedRow]>,
     sums: NodeSums,
     /// By label: the weight of the node's rows that have it; padding labels follow the last one.
     total: Vec<u32>,
     /// By label: the floor plus the weight of the moved rows that have it; at most the floor if none has it.
     moved: Vec<u32>,
     floor: u32,
-    n_labels: usize,
     /// The rows of the node started last, some of which may have been removed since.
     node: Vec<u32>,
     moved_weight: u64,
@@ -42,77 +40,50 @@ pub(crate) struct LabelCountVariance<'a> {
     in_few: bool,
 }
 
-/// Position and number of the labels of a row, and the row's weight.
+/// The labels of a row, and its weight.
 #[derive(Debug, Clone, Copy)]
-struct LabelRow {
-    start: u32,
-    end: u32,
-    n_labels: u32,
+struct WeightedRow {
+    labels: LabelRow,
     weight: u32,
 }
 
 /// Smallest number of labels for which reading ahead helps: fewer fit into a core's cache.
 const LARGE: usize = 1 << 17;
 
-/// Labels are counted in groups of this size, padded with labels that do not exist. The number of labels of a row
-/// cannot be predicted, and a loop over groups mispredicts its end less often.
-const GROUP: usize = 4;
+impl LabelCountVariance {
+    /// Lays the labels out; `None` also if they are not [labels](LabelRows::new).
+    pub(crate) fn of(labels: CsrView<'_>, weights: &[f32]) -> Option<Self> {
+        LabelRows::new(labels).and_then(|labels| Self::new(Arc::new(labels), weights))
+    }
 
-impl<'a> LabelCountVariance<'a> {
-    /// Takes CSR labels (n x d) and one weight per row. Returns `None` if a stored label is not 1, a weight is not a
-    /// whole number from 0, or a sum could leave the integers that are exact in `f64`;
-    /// [`SparseVariance`](super::SparseVariance) is used then.
+    /// Takes labels and one weight per row. Returns `None` if a weight is not a whole number from 0, or a sum could
+    /// leave the integers that are exact in `f64`; [`SparseVariance`](super::SparseVariance) is used then.
     ///
     /// # Panics
     /// If the number of rows differs from that of weights.
-    pub(crate) fn new(labels: CsrView<'a>, weights: &[f32]) -> Option<Self> {
-        assert_eq!(labels.rows(), weights.len(), "one weight per row of labels");
-        let (_, columns, values) = labels.into_raw_storage();
-        let whole = are_whole(weights);
-        // Groups add at most three labels per row.
-        let indexable = columns.len() + GROUP * weights.len() <= u32::MAX as usize;
-        if !whole || !indexable || values.iter().any(|&z| z != 1.0) {
+    pub(crate) fn new(labels: Arc<LabelRows>, weights: &[f32]) -> Option<Self> {
+        assert_eq!(labels.rows().len(), weights.len(), "one weight per row of labels");
+        if !are_whole(weights) {
             return None;
         }
-        let in_groups = columns.len() >= 2 * weights.len();
-        let mut filled = Vec::with_capacity(if in_groups {
-            columns.len() + GROUP * weights.len()
-        } else {
-            0
-        });
-        let mut rows = Vec::with_capacity(weights.len());
         let (mut total_weight, mut total_labels) = (0.0, 0.0);
-        let mut start = 0;
-        for (row, &weight) in weights.iter().enumerate() {
-            let own = csr_row(&labels, row).0;
-            let mut end = start + own.len();
-            if in_groups {
-                end = start + own.len().next_multiple_of(GROUP);
-                filled.extend_from_slice(own);
-                filled.extend((labels.cols() as u32..).take(end - filled.len()));
-            }
-            let n_labels = own.len() as u32;
-            rows.push(LabelRow {
-                start: start as u32,
-                end: end as u32,
-                n_labels,
-                weight: weight as u32,
-            });
-            start = end;
+        let weighted = |(&labels, &weight): (&LabelRow, &f32)| {
             total_weight += f64::from(weight);
-            total_labels += f64::from(weight) * f64::from(n_labels);
-        }
+            total_labels += f64::from(weight) * f64::from(labels.n_labels);
+            let weight = weight as u32;
+            WeightedRow { labels, weight }
+        };
+        let rows: Arc<[WeightedRow]> = labels.rows().iter().zip(weights).map(weighted).collect();
         // ‖t‖² is at most the largest count times the sum of all counts.
         let small = total_weight < f64::from(u32::MAX) && total_weight * total_labels < (1_u64 << 53) as f64;
+        let n_counts = labels.n_labels() + GROUP - 1;
         small.then(|| Self {
-            labels: if in_groups { filled.into() } else { columns.into() },
-            in_groups,
+            labels,
             rows,
             sums: NodeSums::default(),
-            total: vec![0; labels.cols() + GROUP - 1],
-            moved: vec![0; labels.cols() + GROUP - 1],
+            total: vec![0; n_counts],
+            moved: vec![0; n_counts],
             floor: 0,
-            n_labels: labels.cols(),
             node: Vec::new(),
             moved_weight: 0,
             moved_norm: 0,
@@ -128,7 +99,7 @@ impl<'a> LabelCountVariance<'a> {
     fn add(&mut self, row: LabelRow, weight: u32) -> u64 {
         let total = &mut self.total;
         let mut sum = 0;
-        for &j in &self.labels[row.start as usize..row.end as usize] {
+        for &j in self.labels.padded(row) {
             let total = &mut total[j as usize];
             sum += u64::from(*total);
             *total = total.wrapping_add(weight);
@@ -140,13 +111,8 @@ impl<'a> LabelCountVariance<'a> {
     /// Counts a row as moved.
     #[inline]
     fn count(&mut self, row: u32) {
-        let LabelRow {
-            start,
-            end,
-            n_labels,
-            weight,
-        } = self.rows[row as usize];
-        let labels = &self.labels[start as usize..end as usize];
+        let WeightedRow { labels: row, weight } = self.rows[row as usize];
+        let labels = self.labels.padded(row);
         let (moved, floor) = (&mut self.moved, self.floor);
         let total = &self.total[..moved.len()];
         let (mut sum_moved, mut sum_total) = (0, 0);
@@ -156,7 +122,7 @@ impl<'a> LabelCountVariance<'a> {
             sum_moved += u64::from(before);
             sum_total += u64::from(total[j as usize]);
         };
-        if self.in_groups {
+        if self.labels.in_groups() {
             labels
                 .as_chunks::<GROUP>()
                 .0
@@ -168,7 +134,7 @@ impl<'a> LabelCountVariance<'a> {
             labels.iter().for_each(|&j| count(j));
         }
         sum_moved -= u64::from(floor) * labels.len() as u64;
-        let (weight, n_labels) = (u64::from(weight), u64::from(n_labels));
+        let (weight, n_labels) = (u64::from(weight), u64::from(row.n_labels));
         self.moved_norm += weight * (2 * sum_moved + weight * n_labels);
         self.moved_dot_total += weight * sum_total;
         self.moved_weight += weight;
@@ -178,7 +144,7 @@ impl<'a> LabelCountVariance<'a> {
     fn squares(&self, rows: SomeRows<'_>) -> u64 {
         let square = |row: u32| {
             let row = self.rows[row as usize];
-            u64::from(row.weight) * u64::from(row.n_labels)
+            u64::from(row.weight) * u64::from(row.labels.n_labels)
         };
         rows.into_iter().map(square).sum()
     }
@@ -188,8 +154,7 @@ impl<'a> LabelCountVariance<'a> {
     fn read_labels(&self, rows: &[u32]) {
         let mut bits = 0;
         for &row in rows {
-            let LabelRow { start, end, .. } = self.rows[row as usize];
-            let labels = &self.labels[start as usize..end as usize];
+            let labels = self.labels.padded(self.rows[row as usize].labels);
             bits |= labels.first().unwrap_or(&0) | labels.last().unwrap_or(&0);
         }
         // Keeps the reads from being optimized away although their result is not used.
@@ -200,12 +165,11 @@ impl<'a> LabelCountVariance<'a> {
     fn clear_node(&mut self) {
         /// Number of totals that are set to 0 together in the time of setting a single one.
         const TOGETHER: usize = 16;
-        if self.n_labels <= TOGETHER * self.node.len() {
+        if self.labels.n_labels() <= TOGETHER * self.node.len() {
             self.total.fill(0);
         } else {
             for &row in &self.node {
-                let LabelRow { start, end, .. } = self.rows[row as usize];
-                for &j in &self.labels[start as usize..end as usize] {
+                for &j in self.labels.padded(self.rows[row as usize].labels) {
                     self.total[j as usize] = 0;
                 }
             }
@@ -221,15 +185,15 @@ fn clear_filling(counts: &mut [u32]) {
     }
 }
 
-impl Criterion for LabelCountVariance<'_> {
+impl Criterion for LabelCountVariance {
     fn start(&mut self, rows: &[u32]) {
         self.clear_node();
         self.node.extend_from_slice(rows);
         let (mut weights, mut norm, mut squares) = (0, 0, 0);
         for &row in rows {
-            let row = self.rows[row as usize];
-            let (weight, n_labels) = (u64::from(row.weight), u64::from(row.n_labels));
-            let sum = self.add(row, row.weight);
+            let WeightedRow { labels, weight } = self.rows[row as usize];
+            let sum = self.add(labels, weight);
+            let (weight, n_labels) = (u64::from(weight), u64::from(labels.n_labels));
             norm += weight * (2 * sum + weight * n_labels);
             squares += weight * n_labels;
             weights += weight;
@@ -247,9 +211,9 @@ impl Criterion for LabelCountVariance<'_> {
         self.clear();
         let (mut weights, mut norm, mut squares) = (0, 0, 0);
         for &row in rows {
-            let row = self.rows[row as usize];
-            let (weight, n_labels) = (u64::from(row.weight), u64::from(row.n_labels));
-            let sum = self.add(row, row.weight.wrapping_neg());
+            let WeightedRow { labels, weight } = self.rows[row as usize];
+            let sum = self.add(labels, weight.wrapping_neg());
+            let (weight, n_labels) = (u64::from(weight), u64::from(labels.n_labels));
             norm += weight * (2 * sum - weight * n_labels);
             squares += weight * n_labels;
             weights += weight;
@@ -262,15 +226,10 @@ impl Criterion for LabelCountVariance<'_> {
 
     fn enter(&mut self, rows: &[u32]) {
         let labelled = |&row: &u32| {
-            let LabelRow {
-                start,
-                n_labels,
-                weight,
-                ..
-            } = self.rows[row as usize];
-            (&self.labels[start as usize..][..n_labels as usize], weight)
+            let WeightedRow { labels, weight } = self.rows[row as usize];
+            (self.labels.of(labels), weight)
         };
-        self.in_few = self.few.enter(self.n_labels, rows.iter().map(labelled));
+        self.in_few = self.few.enter(self.labels.n_labels(), rows.iter().map(labelled));
     }
 
     fn start_some(&mut self, rows: SomeRows<'_>) {
@@ -331,7 +290,7 @@ impl Criterion for LabelCountVariance<'_> {
     fn cannot_reach(&self, score: f64, rows: impl Iterator<Item = u32>) -> bool {
         let weight_and_square = |row: u32| {
             let row = self.rows[row as usize];
-            (f64::from(row.weight), f64::from(row.n_labels))
+            (f64::from(row.weight), f64::from(row.labels.n_labels))
         };
         self.sums.cannot_reach(score, rows.map(weight_and_square))
     }

@@ -189,7 +189,7 @@ mod tests {
             let rows: Vec<u32> = (0..8).collect();
             let mut dense = Variance::new(z.view(), &weights);
             let mut sparse = SparseVariance::new(csr.view(), &weights);
-            let mut counts = LabelCountVariance::new(csr.view(), &weights).unwrap();
+            let mut counts = LabelCountVariance::of(csr.view(), &weights).unwrap();
             let mut lanes = PackedLabelVariance::<1>::new(csr.view(), &weights).unwrap();
             let mut wide = PackedLabelVariance::<4>::new(csr.view(), &weights).unwrap();
             check_rest(&dense, &rows, cut)?;

@@ -507,7 +507,7 @@ fn trees_are_checked() {
 fn what_cannot_be_counted_is_not() {
     let counts = |label: f32, weight: f32| {
         let labels = csr(&array![[1.0, 0.0], [1.0, label]]);
-        LabelCountVariance::new(labels.view(), &[1.0, weight]).is_some()
+        LabelCountVariance::of(labels.view(), &[1.0, weight]).is_some()
     };
     assert!(counts(1.0, 0.0) && counts(1.0, 3.0) && counts(0.0, 1.0));
     assert!(!counts(2.0, 1.0) && !counts(0.5, 1.0) && !counts(-1.0, 1.0) && !counts(f32::NAN, 1.0));
@@ -528,7 +528,7 @@ fn heavy_rows_without_labels_keep_their_weight() {
         criterion.score()
     }
     let general = score(SparseVariance::new(labels.view(), &weights));
-    assert!(LabelCountVariance::new(labels.view(), &weights).is_none_or(|counts| score(counts) == general));
+    assert!(LabelCountVariance::of(labels.view(), &weights).is_none_or(|counts| score(counts) == general));
 }
 
 /// A minimum child size that no node reaches leaves one leaf, however large it is.

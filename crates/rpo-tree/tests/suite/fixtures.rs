@@ -84,7 +84,7 @@ impl<'a> Check<'a> {
             let by_dense = self.grow(columns, Variance::new(self.data.y.view(), weights));
             let by_sparse = self.grow(columns, SparseVariance::new(y.view(), weights));
             if binary && whole {
-                let counts = LabelCountVariance::new(y.view(), weights).expect("labels and whole weights");
+                let counts = LabelCountVariance::of(y.view(), weights).expect("labels and whole weights");
                 assert_eq!(by_dense, by_sparse, "{}: layouts of targets", self.case.name);
                 assert_eq!(by_dense, self.grow(columns, counts), "{}: counts", self.case.name);
             }

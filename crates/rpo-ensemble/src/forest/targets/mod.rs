@@ -13,6 +13,8 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut1, Axis};
 use rounding::Rounding;
 use rpo_core::{CsrMatrix, CsrView, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, ParameterError, Seed};
 use rpo_projections::ProjectionInput;
+use rpo_tree::criterion::LabelRows;
+use std::sync::Arc;
 
 /// The targets of a forest. Dense numbers far from zero are centred, and all targets are in the unit of
 /// `scale_outputs`. Except for labels, targets are [rounded](Rounding) so that their sums are exact if the given weights
@@ -20,8 +22,8 @@ use rpo_projections::ProjectionInput;
 pub(super) enum Targets {
     /// One output, NaN where it is missing.
     Single(Vec<f32>),
-    /// Several outputs.
-    Outputs(Matrix),
+    /// Several outputs; labels also as they are counted.
+    Outputs(Matrix, Option<Arc<LabelRows>>),
     /// Labels, for the entropy criterion.
     Labels(CsrMatrix),
     /// Outputs that are projected for each tree.
@@ -37,6 +39,8 @@ pub(super) enum TreeTargets<'a> {
     Single(&'a [f32]),
     /// Several outputs.
     Outputs(MatrixView<'a>),
+    /// Several labels, for the variance.
+    Counted(CsrView<'a>, &'a Arc<LabelRows>),
     /// Labels, for the entropy criterion.
     Labels(CsrView<'a>),
     /// A projection of the outputs.
@@ -101,7 +105,11 @@ impl Targets {
         match (entropy, is_partial) {
             (false, _) => {
                 rounding.round(&mut targets, weights);
-                Ok(Self::Outputs(targets))
+                let counted = match &targets {
+                    Matrix::Sparse(y) if !is_partial => LabelRows::new(y.view()).map(Arc::new),
+                    _ => None,
+                };
+                Ok(Self::Outputs(targets, counted))
             }
             (true, false) => Ok(Self::Labels(y.to_csr())),
             (true, true) => {
@@ -113,9 +121,10 @@ impl Targets {
 
     /// Makes sparse outputs dense, as histograms need.
     pub(super) fn make_dense(&mut self) -> Result<(), EnsembleError> {
-        if let Self::Outputs(y @ Matrix::Sparse(_)) = self {
+        if let Self::Outputs(y @ Matrix::Sparse(_), counted) = self {
             let dense = y.view().to_dense(DEFAULT_MEMORY_LIMIT);
             *y = Matrix::Dense(dense.map_err(EnsembleError::DenseOutputs)?);
+            *counted = None;
         }
         Ok(())
     }
@@ -131,7 +140,8 @@ impl Targets {
     ) -> Result<TreeTargets<'a>, EnsembleError> {
         Ok(match self {
             Self::Single(target) => TreeTargets::Single(target),
-            Self::Outputs(y) => TreeTargets::Outputs(y.view()),
+            Self::Outputs(Matrix::Sparse(y), Some(counted)) => TreeTargets::Counted(y.view(), counted),
+            Self::Outputs(y, _) => TreeTargets::Outputs(y.view()),
             Self::Labels(y) => TreeTargets::Labels(y.view()),
             Self::Shared(shared) => TreeTargets::Projected(shared.view()),
             Self::Projected(projection, outputs, rounding) => {
@@ -152,7 +162,7 @@ impl TreeTargets<'_> {
                 MatrixView::Dense(column.expect("one value per sample"))
             }
             Self::Outputs(y) => y.reborrow(),
-            Self::Labels(y) => MatrixView::Sparse(y.view()),
+            Self::Labels(y) | Self::Counted(y, _) => MatrixView::Sparse(y.view()),
             Self::Projected(y) => MatrixView::Dense(y.view()),
         }
     }

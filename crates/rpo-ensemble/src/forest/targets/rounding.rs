@@ -1,7 +1,7 @@
 //! When targets are rounded so that their sums are exact.
 
 use ndarray::Array2;
-use rpo_core::{Matrix, MatrixView};
+use rpo_core::{Matrix, MatrixView, vectorized};
 use rpo_tree::criterion::round_for_exact_sums;
 
 /// Largest step to which targets are rounded, relative to the spread of an output.
@@ -52,9 +52,9 @@ impl Rounding {
     /// Returns the largest weight of a bag if targets may be rounded.
     fn of(self, targets: MatrixView<'_>, weights: Option<&[f32]>) -> Option<f64> {
         let weight = self.most_weight?;
-        let mut columns = columns(targets, weights);
+        let columns = columns(targets, weights);
         let largest = columns.iter().map(Column::largest).fold(0.0, f64::max);
-        let mut spreads = columns.iter_mut().filter_map(Column::middle);
+        let mut spreads = columns.iter().filter_map(Column::middle);
         spreads
             .all(|(_, spread)| keeps_digits(largest, weight, spread))
             .then_some(weight)
@@ -64,13 +64,13 @@ impl Rounding {
 /// Returns true for each output with a value so extreme that the others would become equal in steps that make sums of
 /// the output over all samples exact.
 pub(in crate::forest) fn have_extremes(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<bool> {
-    let is_extreme = |mut column: Column| {
+    let is_extreme = |column: &Column| {
         column.middle().is_some_and(|(median, spread)| {
             let farthest = (column.most - median).max(median - column.least);
             !keeps_digits(f64::from(farthest), y.n_rows() as f64, spread)
         })
     };
-    columns(y, weights).into_iter().map(is_extreme).collect()
+    columns(y, weights).iter().map(is_extreme).collect()
 }
 
 /// Returns true if steps relative to the largest target, such that sums over samples of a total weight are exact, are
@@ -81,7 +81,6 @@ fn keeps_digits(largest: f64, weight: f64, spread: f64) -> bool {
 }
 
 /// The observed values of an output in samples of positive weight, those that are stored if it is sparse.
-#[derive(Clone)]
 struct Column {
     least: f32,
     most: f32,
@@ -90,28 +89,50 @@ struct Column {
 }
 
 fn columns(targets: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<Column> {
-    let none = Column {
-        least: f32::INFINITY,
-        most: f32::NEG_INFINITY,
-        sample: Vec::new(),
-    };
-    let mut columns = vec![none; targets.n_cols()];
     let counts = |row: &usize| weights.is_none_or(|weights| weights[*row] > 0.0);
     let rows = (0..targets.n_rows()).filter(counts);
     let stride = rows.clone().count().div_ceil(MOST_ROWS).max(1);
-    for (i, row) in rows.enumerate() {
-        let is_sampled = i.is_multiple_of(stride);
+    let sampled = rows.clone().step_by(stride);
+    let (mut least, mut most) = (
+        vec![f32::INFINITY; targets.n_cols()],
+        vec![f32::NEG_INFINITY; targets.n_cols()],
+    );
+    let mut samples = vec![Vec::new(); targets.n_cols()];
+    if let MatrixView::Dense(y) = &targets
+        && let Some(y) = y.as_slice()
+    {
+        let n_columns = least.len();
+        vectorized(
+            #[inline(always)]
+            || {
+                for row in rows {
+                    let row = &y[row * n_columns..][..n_columns];
+                    // Comparisons with NaN are false.
+                    for ((least, most), &value) in least.iter_mut().zip(&mut most).zip(row) {
+                        *least = if value < *least { value } else { *least };
+                        *most = if value > *most { value } else { *most };
+                    }
+                }
+            },
+        );
+    } else {
+        for row in rows {
+            targets.for_each_in_row(row, |j, value| {
+                least[j as usize] = least[j as usize].min(value);
+                most[j as usize] = most[j as usize].max(value);
+            });
+        }
+    }
+    for row in sampled {
         targets.for_each_in_row(row, |j, value| {
-            let column = &mut columns[j as usize];
-            // NaN is ignored.
-            column.least = column.least.min(value);
-            column.most = column.most.max(value);
-            if is_sampled && !value.is_nan() {
-                column.sample.push(value);
+            if !value.is_nan() {
+                samples[j as usize].push(value);
             }
         });
     }
-    columns
+    let columns = least.into_iter().zip(most).zip(samples);
+    let columns = columns.map(|((least, most), sample)| Column { least, most, sample });
+    columns.collect()
 }
 
 impl Column {
@@ -121,15 +142,41 @@ impl Column {
     }
 
     /// Returns the median of the sample, and the median distance from it among the values that differ from it: those that
-    /// are not 0, for an output that is mostly 0. `None` if no value differs. Called only once per column.
-    fn middle(&mut self) -> Option<(f32, f64)> {
-        let centre = median(&mut self.sample)?;
-        self.sample.retain_mut(|value| {
-            *value = (*value - centre).abs();
-            *value > 0.0
-        });
-        median(&mut self.sample).map(|spread| (centre, f64::from(spread)))
+    /// are not 0, for an output that is mostly 0. `None` if no value differs. An eighth of the sample suffices if enough
+    /// of its values differ.
+    fn middle(&self) -> Option<(f32, f64)> {
+        /// Fewest values whose median distance is taken for that of all.
+        const ENOUGH: usize = 64;
+        let some = self.sample.iter().step_by(8).copied().collect();
+        let all = || middle_of(self.sample.clone());
+        middle_of(some)
+            .filter(|found| found.n >= ENOUGH)
+            .or_else(all)
+            .map(|found| (found.median, found.spread))
     }
+}
+
+/// The middle of some values.
+struct Middle {
+    median: f32,
+    /// The median distance from the median among the values that differ from it.
+    spread: f64,
+    /// The number of values that differ.
+    n: usize,
+}
+
+fn middle_of(mut values: Vec<f32>) -> Option<Middle> {
+    let centre = median(&mut values)?;
+    values.retain_mut(|value| {
+        *value = (*value - centre).abs();
+        *value > 0.0
+    });
+    let spread = f64::from(median(&mut values)?);
+    Some(Middle {
+        median: centre,
+        spread,
+        n: values.len(),
+    })
 }
 
 fn median(values: &mut [f32]) -> Option<f32> {

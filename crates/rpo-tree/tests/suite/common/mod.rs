@@ -156,7 +156,7 @@ impl Data {
         if layout.sparse_y {
             let criterion = SparseVariance::new(y.view(), &self.weights);
             let grown = grow_axis(&columns, criterion, &self.weights, axis, params, seed);
-            if let Some(counts) = LabelCountVariance::new(y.view(), &self.weights) {
+            if let Some(counts) = LabelCountVariance::of(y.view(), &self.weights) {
                 let by_counts = grow_axis(&columns, counts, &self.weights, axis, params, seed);
                 assert!(by_counts == grown, "counting labels changes nothing");
             }
