@@ -97,7 +97,8 @@ fn of_read(error: &ReadError) -> Option<&'static str> {
              other encodings have other names"
         }
         ReadErrorKind::NulByte => {
-            "`iconv -f UTF-16 -t UTF-8` converts text in UTF-16, such as the Unicode text of a spreadsheet"
+            "`iconv -f UTF-16 -t UTF-8` converts text in UTF-16, such as the Unicode text of a spreadsheet; --format \
+             reads a Parquet or Arrow file of another name"
         }
         ReadErrorKind::Compressed("zip") => {
             "a spreadsheet (.xlsx, .ods) is such an archive, too: save it as CSV in UTF-8"

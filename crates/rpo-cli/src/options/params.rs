@@ -28,7 +28,17 @@ pub(super) fn read_parameters(path: &Path) -> Result<Map<String, Value>, CliErro
             })
     };
     match parsed.map_err(problem)? {
-        Value::Object(parameters) => Ok(parameters),
+        Value::Object(parameters) => {
+            let mut spelt = Map::new();
+            for (name, value) in parameters {
+                let name = name.replace('-', "_");
+                if spelt.contains_key(&name) {
+                    return Err(problem(format!("{name:?} is given twice, also with hyphens")));
+                }
+                spelt.insert(name, value);
+            }
+            Ok(spelt)
+        }
         other => Err(problem(format!("{other} is not a table of names and values"))),
     }
 }

@@ -45,6 +45,37 @@ pub(crate) fn lines(folder: &Folder, options: &str, input: &str) -> Vec<Value> {
         .collect()
 }
 
+/// Texts and numbers are missing values where they were in training, and words where they were words.
+#[test]
+fn missing_values_are_those_of_the_training() {
+    let folder = Folder::new();
+    let predicted = |input: &str| {
+        let responses = lines(&folder, "--model m.rpo", input);
+        let of = |row: &Value| number(row, "y");
+        let rows = responses[0]["predictions"].as_array().unwrap();
+        rows.iter().map(of).collect::<Vec<_>>()
+    };
+    let options = "--targets y --method gbmort --iterations 200 --model m.rpo";
+    let mut text = "@relation r\n@attribute c {DE,NA,''}\n@attribute y numeric\n@data\n".to_owned();
+    let mut table = "x,y\n".to_owned();
+    for i in 0..60 {
+        text += &format!("{},{}\n", ["DE", "NA", "''"][i % 3], [1, 9, 5][i % 3]);
+        table += &format!("{},{}\n", ["-999", "2", "3"][i % 3], [9, 1, 2][i % 3]);
+    }
+    folder.write("words.arff", text).write("numbers.csv", table);
+    folder.ok(&format!("train --data words.arff {options}"));
+    let found = predicted("[{\"c\":\"NA\"},{\"c\":\"\"},{\"c\":\"DE\"}]\n");
+    for (found, expected) in found.iter().zip([9.0, 5.0, 1.0]) {
+        assert!((found - expected).abs() < 0.1, "{found} {expected}");
+    }
+    folder.ok(&format!(
+        "train --data numbers.csv --missing-values=-999 {options}"
+    ));
+    let found = predicted("[{\"x\":-999},{\"x\":\"-999\"},{\"x\":null},{\"x\":2}]\n");
+    assert_eq!(found[..2], [found[2]; 2]);
+    assert!(found[0] > 8.9 && found[3] < 1.1, "{found:?}");
+}
+
 #[test]
 fn lines_are_predicted_as_files_are() {
     let folder = Folder::new();

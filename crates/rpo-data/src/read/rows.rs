@@ -12,10 +12,13 @@ use crate::dataset::Dataset;
 pub enum Cell<'a> {
     /// A missing value.
     Missing,
-    /// A number.
+    /// A number. It is missing if [`ReadOptions::missing_values`] has it.
     Number(f64),
-    /// A text, which is read like one in the quotes of a CSV file: as a number, a word or a date, by the type of its column.
+    /// A text, which is read like one in the quotes of a CSV file: as a number, a word or a date, by the type of its
+    /// column, or as a missing value.
     Text(&'a str),
+    /// A text that is no missing value, whatever it is.
+    Word(&'a str),
 }
 
 /// Reads a data set from rows in memory, like [`read`](super::read) from a CSV file. Columns that are neither targets
@@ -45,6 +48,11 @@ pub fn read_rows(
             columns,
             rows,
             missing: MissingTexts::of(options),
+            missing_numbers: options
+                .missing_values
+                .iter()
+                .filter_map(|text| text.trim_ascii().parse().ok())
+                .collect(),
             read: 0,
         },
         options,
@@ -56,6 +64,8 @@ pub(super) struct Rows<'a> {
     columns: &'a [String],
     rows: &'a [Vec<Cell<'a>>],
     missing: MissingTexts,
+    /// The numbers among the texts that stand for missing values.
+    missing_numbers: Vec<f64>,
     read: usize,
 }
 
@@ -82,7 +92,9 @@ impl Fields for Rows<'_> {
         for (column, cell) in row.iter().enumerate() {
             let field = match cell {
                 Cell::Missing => Field::Missing,
+                Cell::Number(value) if self.missing_numbers.contains(value) => Field::Missing,
                 Cell::Number(value) => Field::Number(*value),
+                Cell::Word(text) => Field::Text(text.as_bytes()),
                 Cell::Text(text) => {
                     let present = self.missing.present(text.trim_ascii().as_bytes());
                     present.map_or(Field::Missing, |_| Field::Text(text.as_bytes()))
@@ -133,6 +145,34 @@ mod tests {
         expected.notes.untyped_columns.clear();
         let found = read_rows(&columns, &rows, &options).unwrap();
         assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+    }
+
+    #[test]
+    fn missing_values_are_named_or_no_words() {
+        let columns = ["x", "kind"].map(String::from);
+        let types = [
+            ("x".to_owned(), ColumnType::Number),
+            ("kind".to_owned(), ColumnType::Category),
+        ];
+        let options = ReadOptions {
+            types: types.into(),
+            missing_values: vec!["-999".to_owned(), "n/a".to_owned()],
+            ..ReadOptions::default()
+        };
+        let rows = [
+            vec![Cell::Number(-999.0), Cell::Text("n/a")],
+            vec![Cell::Text("-999"), Cell::Text("NA")],
+            vec![Cell::Number(-99.0), Cell::Word("NA")],
+            vec![Cell::Number(1.0), Cell::Word("")],
+        ];
+        let data = read_rows(&columns, &rows, &options).unwrap();
+        let x = data.features().view().to_dense(usize::MAX).unwrap();
+        assert!(x.iter().take(4).all(|v| v.is_nan()), "{x}");
+        assert_eq!(data.nominal()[&1][..], ["", "NA"]);
+        assert_eq!(
+            x.iter().skip(4).copied().collect::<Vec<_>>(),
+            [-99.0, 1.0, 1.0, 0.0]
+        );
     }
 
     #[test]

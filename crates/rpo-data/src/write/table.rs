@@ -33,7 +33,7 @@ impl CsvField<'_> {
     /// # Errors
     /// [`WriteError::ReadsAsMissing`] for blanks and `NA`.
     pub fn check_present(&self, column: &str) -> Result<(), WriteError> {
-        match self.text.trim() {
+        match self.text.trim_ascii() {
             "" | "NA" => Err(WriteError::ReadsAsMissing {
                 column: column.to_owned(),
                 value: self.text.to_owned(),

@@ -1,9 +1,8 @@
 //! The features that the trees of a model grow on.
 
 use super::routing::apply;
-use crate::bins::Bins;
 use rpo_core::MatrixView;
-use rpo_tree::histogram::{BinnedFeatures, HistogramWorkspace};
+use rpo_tree::histogram::{BinLimit, BinnedFeatures, HistogramWorkspace};
 use rpo_tree::{AxisRule, RankedFeatures, Structure, Team, TreeError};
 use std::sync::{Mutex, MutexGuard};
 
@@ -23,10 +22,15 @@ pub(super) enum Coded {
 }
 
 impl<'a> Features<'a> {
-    pub(super) fn new(x: MatrixView<'a>, bins: Bins, categorical: &[u32]) -> Result<Self, TreeError> {
+    /// Codes features in bins, or as ranks without a limit of bins.
+    pub(super) fn new(
+        x: MatrixView<'a>,
+        bins: Option<BinLimit>,
+        categorical: &[u32],
+    ) -> Result<Self, TreeError> {
         let coded = match bins {
-            Bins::Exact => Coded::Ranked(RankedFeatures::new(x.reborrow(), categorical)?),
-            Bins::AtMost(bins) => Coded::Binned(BinnedFeatures::new(x.reborrow(), bins, categorical)?),
+            None => Coded::Ranked(RankedFeatures::new(x.reborrow(), categorical)?),
+            Some(limit) => Coded::Binned(BinnedFeatures::new(x.reborrow(), limit, categorical)?),
         };
         let free = Mutex::default();
         Ok(Self { x, coded, free })

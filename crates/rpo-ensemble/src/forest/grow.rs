@@ -7,7 +7,6 @@ use super::options::ForestOptions;
 use super::params::ForestParams;
 use super::targets::Targets;
 use super::weights::GivenWeights;
-use crate::bins::Bins;
 use crate::error::EnsembleError;
 use crate::missing;
 use ndarray::Array2;
@@ -47,9 +46,9 @@ impl<'x> TrainingFeatures<'x> {
             CriterionKind::Entropy => x.n_rows(),
             _ => 0,
         };
-        let binned = match params.bins {
-            Bins::Exact => None,
-            Bins::AtMost(bins) => Some(BinnedFeatures::new(x.reborrow(), bins, categorical)?),
+        let binned = match params.bins.limit(false) {
+            None => None,
+            Some(limit) => Some(BinnedFeatures::new(x.reborrow(), limit, categorical)?),
         };
         let ranked = match &binned {
             Some(_) if !also_ranked => None,

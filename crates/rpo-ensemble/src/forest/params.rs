@@ -39,16 +39,16 @@ pub struct ForestParams {
     /// Features that are constant in the node count as drawn; if all drawn features are constant, the search goes on
     /// until it finds one that is not. Random forests and Extra-Trees have ⌊√p⌋ by default, as Breiman's software for
     /// classes; the presets of a single tree and of rf-cost have all. Where a method is selected by name, forests with
-    /// ⌊√p⌋ have a third for numeric outputs, with which they lose less R² over public data sets (docs/defaults.md).
+    /// ⌊√p⌋ have 0.33:3 for numeric outputs, a third but at least 3, with which they lose less R² over public data sets
+    /// (docs/defaults.md).
     pub max_features: MaxFeatures,
-    /// Largest number of bins per feature, 2 to 255, whose boundaries are the candidate thresholds; exact, the default,
-    /// for any threshold.
+    /// Largest number of bins per feature, 2 to 255 (auto: 255), whose boundaries are the candidate thresholds; exact, the
+    /// default, for any threshold.
     ///
-    /// Trees on bins grow faster on many samples. With more than 255 values other than 0, a feature has at most one bin
-    /// per 16 of them, or 63 bins if that is more. A value of as many samples as a bin has its own bin, and so has
-    /// every category. Bins cannot be combined with random thresholds, entropy or missing outputs, and sparse outputs
-    /// without a projection are made dense. They have no effect if an output has a value so extreme, about 2³⁴/n times
-    /// the spread of the others, that sums in fixed point would lose the digits of the others.
+    /// Trees on bins grow faster on many samples. A value of as many samples as a bin has its own bin, and so has every
+    /// category. Bins cannot be combined with random thresholds, entropy or missing outputs, and sparse outputs without
+    /// a projection are made dense. They have no effect if an output has a value so extreme, about 2³⁴/n times the
+    /// spread of the others, that sums in fixed point would lose the digits of the others.
     pub bins: Bins,
     /// Weight by which the mean of a category is shrunk towards the overall mean before categories are ordered; in
     /// multiples of the mean weight of samples.
@@ -221,13 +221,13 @@ impl ForestParams {
         self.bins.check()?;
         let reason = match self.bins {
             Bins::Exact => return Ok(()),
-            Bins::AtMost(_) if self.splitter == Splitting::Random => {
+            _ if self.splitter == Splitting::Random => {
                 "cannot be combined with random thresholds, which lie anywhere between values"
             }
-            Bins::AtMost(_) if self.criterion == CriterionKind::Entropy => {
+            _ if self.criterion == CriterionKind::Entropy => {
                 "cannot be combined with entropy; variance and gini have bins"
             }
-            Bins::AtMost(_) => return Ok(()),
+            Bins::Auto | Bins::AtMost(_) => return Ok(()),
         };
         Err(ParameterError::conflict("bins", self.bins, reason))
     }

@@ -112,7 +112,7 @@ impl Learner for SingleTargetParams {
         let unbinned = of_one.unbinned();
         let extremes = match of_one.bins {
             Bins::Exact => vec![false; y.n_cols()],
-            Bins::AtMost(_) => have_extremes(y, options.weights),
+            Bins::Auto | Bins::AtMost(_) => have_extremes(y, options.weights),
         };
         let ranked = extremes
             .contains(&true)

@@ -1,6 +1,6 @@
 //! Losses of margins, and their dual steps for several labels side by side.
 
-use rpo_core::math::{self, sigmoid};
+use rpo_core::math::sigmoid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,12 +18,6 @@ pub enum MarginLoss {
 }
 
 impl MarginLoss {
-    /// Returns the logarithm of the probability of a label with this score.
-    #[inline(always)]
-    pub(crate) fn log_probability(self, score: f32) -> f32 {
-        -math::softplus(-f64::from(self.slope() * score)) as f32
-    }
-
     /// Returns a in the probability 1 / (1 + e⁻ᵃˢ) of a label with score s: 1 for the logistic loss. The squared hinge
     /// does not estimate probabilities; a = 3 maps its margins -1 and 1 to 0.05 and 0.95. Unlike exp(-max(0, 1 - s)²),
     /// which other label trees use, it also ranks labels beyond the margin: frequent and rare labels with margins

@@ -77,12 +77,14 @@ pub struct LabelEmbeddingParams {
     /// Model: full, random features of a learned embedding; linear, a learned embedding alone; cs and cs-linear, the same
     /// with a random embedding; kernel, random features of the features themselves.
     pub mode: EmbeddingMode,
-    /// Dimensions of the embedding: a number; labels:0.9, the fewest with 90 % of the trace of the labels' YᵀY;
-    /// labels:0.9:256, the default, the same but at most 256; or captured:0.9:256, the fewest with 90 % of what 256
-    /// dimensions capture.
+    /// Dimensions of the embedding: a number; labels:0.9, the fewest with 90 % of the trace of the labels' YᵀY, or
+    /// labels:0.9:256, at most 256; auto:256, the default, the same, but where the mean of the labels makes up most of the
+    /// trace, at least one for the mean and the fewest with 80 % of the variance; or captured:0.9:256, the fewest with 90
+    /// % of what 256 dimensions capture.
     ///
-    /// The rule of section 7.1 is 90 % of the trace of YᵀY, without a bound: for thousands of labels with a power law
-    /// of frequencies it takes thousands of dimensions. Not for kernel.
+    /// The rule of section 7.1 is labels:0.9. Of labels that most samples have, a single dimension, their mean, may hold
+    /// 90 % of the trace. For thousands of labels with a power law of frequencies the rule takes thousands of dimensions.
+    /// Not for kernel.
     pub rank: Option<Rank>,
     /// Number of random features; by default half the number of samples, at least 100 and at most 2000; fewer if there
     /// are more than 1250 outputs or fewer than 7.

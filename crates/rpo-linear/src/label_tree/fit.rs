@@ -64,6 +64,7 @@ impl Learner for LabelTreeParams {
         let samples = label_samples(y, weights);
         self.check_memory(&samples, limits.memory)?;
         let costs = Costs::new(classifiers, &mut rows, &samples, groups, limits)?;
+        let calibration = costs.calibrate(&mut rows, &samples, limits)?;
         let mut trees = Vec::with_capacity(self.trees);
         for index in self.indices()? {
             let seed = Seed::new(classifiers.seed)
@@ -75,7 +76,7 @@ impl Learner for LabelTreeParams {
         let shape = (x.n_rows(), x.n_cols(), y.n_cols());
         Ok(LabelForest::new(
             trees,
-            classifiers.loss,
+            calibration,
             normalize,
             self.beam,
             Some(costs.mean_cost()),

@@ -5,7 +5,8 @@ use rpo_core::{CsrMatrix, Domain, MatrixView, Merge, Predictor, Seed, TreeEnsemb
 
 use super::structure::Structure;
 use crate::checks::check_features;
-use crate::dual::{MarginLoss, SparseWeights};
+use crate::dual::SparseWeights;
+use crate::linear::Calibration;
 use crate::{LinearError, RowNorm};
 
 /// A tree of linear classifiers over the labels.
@@ -46,7 +47,8 @@ pub struct LabelForest {
     /// store it.
     pub cost: Option<f64>,
     pub(super) trees: Vec<LabelTree>,
-    pub(super) loss: MarginLoss,
+    /// From the scores of classifiers to log-odds.
+    pub(super) calibration: Calibration,
     pub(super) normalize: RowNorm,
     pub(super) beam: usize,
     n_train: usize,
@@ -58,7 +60,7 @@ impl LabelForest {
     /// Combines trees; the shape is that of the training set: samples, features, labels.
     pub(super) fn new(
         trees: Vec<LabelTree>,
-        loss: MarginLoss,
+        calibration: Calibration,
         normalize: RowNorm,
         beam: usize,
         cost: Option<f64>,
@@ -66,7 +68,7 @@ impl LabelForest {
     ) -> Self {
         Self {
             trees,
-            loss,
+            calibration,
             normalize,
             beam,
             cost,
@@ -99,13 +101,13 @@ impl Merge for LabelForest {
         self.trees.iter().map(|tree| tree.seed).collect()
     }
 
-    /// [`LinearError::Mismatch`] or [`LinearError::Merge`] unless the shapes of the data, the loss, the cost, the
-    /// scaling and the beam are the same.
+    /// [`LinearError::Mismatch`] or [`LinearError::Merge`] unless the shapes of the data, the probabilities of scores, the
+    /// cost, the scaling and the beam are the same.
     fn merge(mut self, other: Self) -> Result<Self, LinearError> {
         self.check_shape(&other)?;
-        let options = |model: &Self| (model.loss, model.normalize, model.beam, model.cost);
+        let options = |model: &Self| (model.calibration, model.normalize, model.beam, model.cost);
         if options(&self) != options(&other) {
-            let why = "they differ in their loss, their cost, their scaling of samples or their beam";
+            let why = "they differ in their probabilities of scores, their cost, their scaling of samples or their beam";
             return Err(LinearError::Merge(why));
         }
         self.trees.extend(other.trees);

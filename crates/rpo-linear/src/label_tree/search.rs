@@ -7,7 +7,7 @@ use rpo_core::{CsrMatrix, MatrixView, Predictor, csr_of_rows, keep_top, top_of_p
 use super::structure::Node;
 use super::{LabelForest, LabelTree};
 use crate::RowNorm;
-use crate::dual::MarginLoss;
+use crate::linear::Calibration;
 
 impl LabelForest {
     /// Returns the k largest scores of each sample.
@@ -18,7 +18,7 @@ impl LabelForest {
                 search.load(x, row, self.normalize);
                 search.found.clear();
                 for tree in &self.trees {
-                    search.descend(tree, self.loss, self.beam);
+                    search.descend(tree, self.calibration, self.beam);
                 }
                 let mut scores = search.sums();
                 let n_trees = self.trees.len() as f32;
@@ -61,7 +61,7 @@ impl Search {
     }
 
     /// Finds labels in a tree.
-    fn descend(&mut self, tree: &LabelTree, loss: MarginLoss, width: usize) {
+    fn descend(&mut self, tree: &LabelTree, calibration: Calibration, width: usize) {
         self.beam.clear();
         self.beam.push((0, 0.0));
         while !self.beam.is_empty() {
@@ -73,7 +73,7 @@ impl Search {
                     #[inline(always)]
                     || {
                         for score in &mut self.scores {
-                            *score = before + loss.log_probability(*score);
+                            *score = before + calibration.log_probability(*score);
                         }
                     },
                 );

@@ -6,10 +6,11 @@ use rpo_core::store::{Reader, Restore, Sharing, Sizes, Store, StoreError, Writer
 use super::structure::{Node, Structure};
 use super::{LabelForest, LabelTree};
 use crate::dual::SparseWeights;
+use crate::linear::Calibration;
 
 impl Store for LabelForest {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
-        out.field("loss", self.loss)?;
+        self.calibration.store(out)?;
         out.field("normalize", self.normalize)?;
         out.field("beam", self.beam)?;
         if let Some(cost) = self.cost {
@@ -26,7 +27,8 @@ impl Store for LabelForest {
 
 impl Restore for LabelForest {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
-        let (loss, normalize) = (from.field("loss")?, from.field("normalize")?);
+        let calibration = Calibration::restore(from, sizes)?;
+        let normalize = from.field("normalize")?;
         let (beam, n_trees): (usize, usize) = (from.field("beam")?, from.field("n_trees")?);
         if beam == 0 || n_trees == 0 {
             return Err(StoreError::part(
@@ -41,7 +43,7 @@ impl Restore for LabelForest {
             trees.push(tree.map_err(|e| of_tree(index, e))?);
         }
         let shape = (sizes.n_train, sizes.n_features, sizes.n_outputs);
-        Ok(Self::new(trees, loss, normalize, beam, cost, shape))
+        Ok(Self::new(trees, calibration, normalize, beam, cost, shape))
     }
 }
 

@@ -8,6 +8,7 @@
 //! precision at 5 on corel5k and 1 on delicious.
 
 use rpo_core::math;
+use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
 
 /// Range of the slope: a larger one would call every label certainly present or absent, and one that is not positive would
 /// reverse the order of samples.
@@ -34,13 +35,13 @@ const TOLERANCE: f64 = 1e-6;
 /// The log-odds s(a z + b ln(1 + max(0, 1 + z) / 0.01) + c) of a label with score z, which grow with z, where s(t) is t up
 /// to 8 and 8 + ln(1 + t - 8) from there on. For the logistic loss they are z.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Calibration {
+pub(crate) struct Calibration {
     /// a.
-    pub(super) slope: f32,
+    slope: f32,
     /// b.
-    pub(super) bend: f32,
+    bend: f32,
     /// c.
-    pub(super) shift: f32,
+    shift: f32,
 }
 
 /// Returns ln(1 + max(0, 1 + z) / 0.01).
@@ -60,9 +61,31 @@ pub(super) struct Pairs {
     pub(super) weights: Vec<f32>,
 }
 
+impl Store for Calibration {
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        out.field("slope", self.slope)?;
+        out.field("bend", self.bend)?;
+        out.field("shift", self.shift)
+    }
+}
+
+impl Restore for Calibration {
+    fn restore(from: &mut Reader<'_>, _: Sizes) -> Result<Self, StoreError> {
+        let (slope, bend, shift) = (from.field("slope")?, from.field("bend")?, from.field("shift")?);
+        let found = Self { slope, bend, shift };
+        match [slope, bend, shift].into_iter().all(f32::is_finite) {
+            true => Ok(found),
+            false => Err(StoreError::part(
+                "calibration",
+                "its slope, bend or shift is not finite",
+            )),
+        }
+    }
+}
+
 impl Calibration {
     /// Returns a straight line through 0.
-    pub(super) fn line(slope: f32) -> Self {
+    pub(crate) fn line(slope: f32) -> Self {
         Self {
             slope,
             bend: 0.0,
@@ -75,7 +98,14 @@ impl Calibration {
         self == Self::line(1.0)
     }
 
+    /// Returns the logarithm of the probability of a score.
+    #[inline(always)]
+    pub(crate) fn log_probability(self, z: f32) -> f32 {
+        -math::softplus(-self.log_odds(z.into())) as f32
+    }
+
     /// Returns the log-odds of a score, which may be infinite.
+    #[inline(always)]
     pub(super) fn log_odds(self, z: f64) -> f64 {
         let found = self.unbounded(z);
         match found > SURE && !self.is_identity() {

@@ -85,7 +85,7 @@ impl<'a> Costs<'a> {
     ///
     /// # Errors
     /// Those of the fits without the withheld samples.
-    pub(super) fn calibrate(
+    pub(crate) fn calibrate(
         &self,
         rows: &mut Rows,
         samples: &[Vec<u32>],

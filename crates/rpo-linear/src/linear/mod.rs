@@ -12,6 +12,7 @@ mod panels;
 mod ridge;
 mod store;
 
+pub(crate) use calibrate::Calibration;
 pub(crate) use cost::{Costs, mean_count};
 pub use logistic::LogisticRegressionParams;
 pub use model::LinearModel;

@@ -8,10 +8,7 @@ use super::calibrate::Calibration;
 impl Store for LinearModel {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         out.field("inverse_link", self.inverse_link)?;
-        let Calibration { slope, bend, shift } = self.calibration;
-        out.field("slope", slope)?;
-        out.field("bend", bend)?;
-        out.field("shift", shift)?;
+        self.calibration.store(out)?;
         out.field("normalize", self.normalize)?;
         if let Some(residual) = self.residual {
             out.field("residual", residual)?;
@@ -27,14 +24,7 @@ impl Store for LinearModel {
 impl Restore for LinearModel {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
         let (inverse_link, normalize) = (from.field("inverse_link")?, from.field("normalize")?);
-        let (slope, shift): (f32, f32) = (from.field("slope")?, from.field("shift")?);
-        let bend: f32 = from.field("bend")?;
-        if ![slope, bend, shift].into_iter().all(f32::is_finite) {
-            return Err(StoreError::part(
-                "linear model",
-                "its slope, bend or shift is not finite",
-            ));
-        }
+        let calibration = Calibration::restore(from, sizes)?;
         let residual = from.field("residual")?;
         let cost = from.field("cost")?;
         let weights = from.matrix("weight", sizes.n_outputs)?;
@@ -47,7 +37,7 @@ impl Restore for LinearModel {
             weights,
             offset: offset.into(),
             inverse_link,
-            calibration: Calibration { slope, bend, shift },
+            calibration,
             normalize,
             residual,
             cost,

@@ -125,7 +125,7 @@ impl LabelEmbedding {
         }
         check_stored(y, "the output matrix")?;
         let seed = seed.purpose("label embedding");
-        let k = rank.resolve(y, seed)?;
+        let k = rank.resolve_weighted(y, design.factors, seed)?;
         check_sizes(d, k)?;
         if k > d {
             return Err(ProjectionError::TooManyComponents {

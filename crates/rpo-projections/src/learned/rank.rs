@@ -3,13 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use ndarray::{Array1, ArrayView2, s};
+use ndarray::{Array1, Array2, ArrayView2, s};
 use rpo_core::{CheckParams, Domain, Seed};
 
 use super::Embedding;
-use crate::ProjectionError;
 use crate::least_squares::{Rows, by_panels, gram, panel_product};
 use crate::linalg::{orthonormal, standard_normal, symmetric_eigen, thin_gram};
+use crate::{ProjectionError, memory};
 
 /// Up to this number of outputs all eigenvalues of YᵀY are computed.
 const EXACT_OUTPUTS: usize = 512;
@@ -20,8 +20,8 @@ const ROUNDING: f64 = 1e-12;
 
 /// A rule for the number of dimensions k of a label embedding.
 ///
-/// As text, on a command line or in a file: a whole number, `labels:FRACTION`, `labels:FRACTION:AT_MOST` or
-/// `captured:FRACTION:AT_MOST`.
+/// As text, on a command line or in a file: a whole number, `auto:AT_MOST`, `labels:FRACTION`, `labels:FRACTION:AT_MOST`
+/// or `captured:FRACTION:AT_MOST`.
 ///
 /// ```
 /// use rpo_projections::Rank;
@@ -33,6 +33,14 @@ const ROUNDING: f64 = 1e-12;
 pub enum Rank {
     /// The given number.
     Exact(usize),
+    /// As many as [`LabelShare`](Self::LabelShare) of 0.9; if the mean of the outputs makes up more than half of the trace
+    /// of YᵀY, also as many as make up 80 % of that of the centred YᵀY, and one more for the mean. If each of 20 labels
+    /// is in 90 % of the samples, a single dimension, the mean, reaches 90 % of the trace, but the link has an intercept
+    /// anyway.
+    Auto {
+        /// The maximum number of dimensions; never more than the number of outputs.
+        at_most: usize,
+    },
     /// The fewest dimensions whose eigenvalues of YᵀY (not centred) make up this fraction, in (0, 1], of its trace.
     /// Above 512 outputs the eigenvalues come from a randomized range finder that grows until the fraction is reached,
     /// which may need a few more directions. At most `at_most` dimensions: each takes a least squares solve, and if
@@ -56,12 +64,9 @@ pub enum Rank {
 }
 
 impl Default for Rank {
-    /// The rule of the paper, 90 % of the trace of YᵀY, with at most 256 dimensions.
+    /// [`Auto`](Self::Auto), the rule of the paper unless the mean makes up most of the trace, with at most 256 dimensions.
     fn default() -> Self {
-        Self::LabelShare {
-            share: 0.9,
-            at_most: Some(256),
-        }
+        Self::Auto { at_most: 256 }
     }
 }
 
@@ -72,12 +77,13 @@ impl CheckParams for Rank {
     fn check(&self) -> Result<(), ProjectionError> {
         match *self {
             Self::Exact(0)
+            | Self::Auto { at_most: 0 }
             | Self::LabelShare { at_most: Some(0), .. }
             | Self::CapturedShare { at_most: 0, .. } => Err(ProjectionError::NoComponents),
             Self::LabelShare { share, .. } | Self::CapturedShare { share, .. } => {
                 Ok(Domain::Fraction.check("rank", share)?)
             }
-            Self::Exact(_) => Ok(()),
+            Self::Exact(_) | Self::Auto { .. } => Ok(()),
         }
     }
 }
@@ -88,7 +94,7 @@ impl Rank {
         match self {
             Self::Exact(k) => k,
             Self::LabelShare { at_most, .. } => at_most.map_or(n_outputs, |k| k.min(n_outputs)),
-            Self::CapturedShare { at_most, .. } => at_most.min(n_outputs),
+            Self::Auto { at_most } | Self::CapturedShare { at_most, .. } => at_most.min(n_outputs),
         }
     }
 
@@ -97,14 +103,35 @@ impl Rank {
     /// # Errors
     /// As for [`check`](CheckParams::check), and [`ProjectionError::OutOfMemory`].
     pub fn resolve(self, y: &(impl Rows + Sync), seed: Seed) -> Result<usize, ProjectionError> {
+        self.resolve_weighted(y, None, seed)
+    }
+
+    /// Like [`resolve`](Self::resolve), for outputs whose rows were multiplied by factors, the square roots of weights.
+    pub(super) fn resolve_weighted(
+        self,
+        y: &(impl Rows + Sync),
+        factors: Option<&[f64]>,
+        seed: Seed,
+    ) -> Result<usize, ProjectionError> {
         self.check()?;
         let at_most = self.at_most(y.column_count());
-        match self {
-            Self::Exact(_) | Self::CapturedShare { .. } => Ok(at_most),
-            Self::LabelShare { share, .. } => {
-                Ok(label_rank(y, share, at_most, seed.purpose("rank"))?.min(at_most.max(1)))
+        let found = match self {
+            Self::Exact(_) | Self::CapturedShare { .. } => return Ok(at_most),
+            Self::LabelShare { share, .. } => label_rank(y, share, at_most, None, seed.purpose("rank"))?,
+            Self::Auto { .. } => {
+                let found = label_rank(y, 0.9, at_most, None, seed.purpose("rank"))?;
+                let centre = centre(y, factors)?;
+                // Otherwise these dimensions have 80 % of the variance as well.
+                match centre.dot(&centre) > 0.5 * trace(y) {
+                    true => {
+                        let varying = label_rank(y, 0.8, at_most, Some(&centre), seed.purpose("rank"))?;
+                        found.max(varying + 1)
+                    }
+                    false => found,
+                }
             }
-        }
+        };
+        Ok(found.min(at_most.max(1)))
     }
 
     /// Truncates an embedding where its eigenvalues reach the fraction.
@@ -131,22 +158,66 @@ fn reaching(eigenvalues: &Array1<f64>, value: f64) -> Option<usize> {
     found.map(|k| k + 1)
 }
 
-/// Returns the number of dimensions that reach a fraction, or a number above `at_most` if `at_most` dimensions do not.
+/// Returns the trace of YᵀY.
+fn trace(y: &(impl Rows + Sync)) -> f64 {
+    let mut trace = 0.0;
+    (0..y.row_count()).for_each(|i| y.for_each_stored(i, |_, v| trace += v * v));
+    trace
+}
+
+/// Returns the mean of the outputs times the root of n: centring subtracts its product with itself from YᵀY.
+fn centre(y: &(impl Rows + Sync), factors: Option<&[f64]>) -> Result<Array1<f64>, ProjectionError> {
+    let mut sums = memory::filled(0.0, y.column_count(), 1)?;
+    let mut weight = 0.0;
+    for row in 0..y.row_count() {
+        let factor = factors.map_or(1.0, |factors| factors[row]);
+        weight += factor * factor;
+        y.for_each_stored(row, |j, v| sums[j] += factor * v);
+    }
+    let root = if weight > 0.0 { weight.sqrt() } else { 1.0 };
+    Ok(sums.into_iter().map(|sum| sum / root).collect())
+}
+
+/// Returns the number of dimensions that reach a fraction of the trace of YᵀY, centred if there is a centre, or a number
+/// above `at_most` if `at_most` dimensions do not.
 fn label_rank(
     y: &(impl Rows + Sync),
     share: f64,
     at_most: usize,
+    centre: Option<&Array1<f64>>,
     seed: Seed,
 ) -> Result<usize, ProjectionError> {
     let d = y.column_count();
-    let mut trace = 0.0;
-    (0..y.row_count()).for_each(|i| y.for_each_stored(i, |_, v| trace += v * v));
+    let mut trace = trace(y);
+    if let Some(centre) = centre {
+        let whole = trace;
+        trace -= centre.dot(centre);
+        // Constant outputs have no variance but for rounding.
+        if trace <= ROUNDING * whole {
+            return Ok(0);
+        }
+    }
     if d <= EXACT_OUTPUTS {
+        let mut gram = gram(y)?;
+        if let Some(centre) = centre {
+            for (mut row, value) in gram.rows_mut().into_iter().zip(centre) {
+                row.scaled_add(-value, centre);
+            }
+        }
         // The sums are in the lower triangle, which is above the diagonal of the transpose.
-        let eigen = symmetric_eigen(gram(y)?.t())?;
+        let eigen = symmetric_eigen(gram.t())?;
         return Ok(reaching(&eigen.values, share * trace).unwrap_or(d).max(1));
     }
-    let apply = |q: ArrayView2<'_, f64>| by_panels(q, d, |q| panel_product(y, y, q, |_, _| {}));
+    let apply = |q: ArrayView2<'_, f64>| -> Result<Array2<f64>, ProjectionError> {
+        let mut image = by_panels(q, d, |q| panel_product(y, y, q, |_, _| {}))?;
+        if let Some(centre) = centre {
+            let products = centre.dot(&q);
+            for (mut row, value) in image.rows_mut().into_iter().zip(centre) {
+                row.scaled_add(-value, &products);
+            }
+        }
+        Ok(image)
+    };
     let limit = d.min(y.row_count());
     let mut probes = FIRST_PROBES.min(limit);
     loop {
@@ -166,6 +237,7 @@ impl fmt::Display for Rank {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exact(k) => write!(f, "{k}"),
+            Self::Auto { at_most } => write!(f, "auto:{at_most}"),
             Self::LabelShare { share, at_most: None } => write!(f, "labels:{share}"),
             Self::LabelShare {
                 share,
@@ -183,6 +255,7 @@ impl FromStr for Rank {
         let parts: Vec<&str> = text.split(':').collect();
         let parsed = match parts[..] {
             [k] => k.parse().ok().map(Self::Exact),
+            ["auto", at_most] => at_most.parse().ok().map(|at_most| Self::Auto { at_most }),
             ["labels", share] => {
                 let share = share.parse().ok();
                 share.map(|share| Self::LabelShare { share, at_most: None })
@@ -223,6 +296,7 @@ mod tests {
                     at_most: None,
                 },
             ),
+            ("auto:256", Rank::default()),
             (
                 "labels:0.9:256",
                 Rank::LabelShare {
@@ -252,6 +326,9 @@ mod tests {
             "labels:NaN",
             "labels:0.5:0",
             "labels:0.5:x",
+            "auto",
+            "auto:0",
+            "auto:0.5:9",
             "elsewhere:0.5:2",
             "captured:0.5",
             "captured:1:0",

@@ -252,6 +252,48 @@ fn shares_choose_the_rank() {
     }
 }
 
+/// Where the mean makes up most of the trace, dimensions are also counted by the variance.
+#[test]
+fn a_large_mean_leaves_dimensions_for_what_varies() {
+    for (n, d) in [(80, 30), (150, 700)] {
+        let group = outputs(n, 10, 0.3, true, 7);
+        let varying = Array2::from_shape_fn((n, d), |(i, j)| group[[i, j % 10]] * (1.0 + (j % 10) as f32));
+        let centred = varying.mapv(f64::from);
+        let centred = &centred - &centred.mean_axis(Axis(0)).unwrap();
+        let spectrum = symmetric_eigen(centred.dot(&centred.t()).view()).unwrap().values;
+        let mut sum = 0.0;
+        let reached = |v: &f64| {
+            sum += v;
+            sum >= 0.8 * spectrum.sum()
+        };
+        let by_variance = 2 + spectrum.iter().position(reached).unwrap();
+        let x = outputs(n, 8, 1.0, false, 8);
+        let fit = |y: &Array2<f32>, rank| {
+            let (x, y) = (MatrixView::from(&x), MatrixView::from(y));
+            let found = LabelEmbedding::default().fit(&x, &y, rank, Seed::new(1)).unwrap();
+            found.directions.nrows()
+        };
+        let auto = Rank::Auto { at_most: d };
+        let of_labels = Rank::LabelShare {
+            share: 0.9,
+            at_most: None,
+        };
+        for offset in [100.0, 1e3] {
+            let y = &varying + offset;
+            assert_eq!((fit(&y, of_labels), fit(&y, auto)), (1, by_variance), "{offset}");
+            assert_eq!(fit(&y, Rank::Auto { at_most: 2 }), 2);
+        }
+        assert_eq!(fit(&varying, auto), fit(&varying, of_labels));
+    }
+    // Constant outputs have a mean alone.
+    let (x, y) = (outputs(9, 3, 1.0, false, 1), Array2::from_elem((9, 4), 0.1));
+    let (x, y) = (MatrixView::from(&x), MatrixView::from(&y));
+    let found = LabelEmbedding::default()
+        .fit(&x, &y, Rank::default(), Seed::new(1))
+        .unwrap();
+    assert_eq!(found.directions.nrows(), 1);
+}
+
 /// A rank above that of the data, constant features, labels of all samples or of none: eigenvalues of 0.
 #[test]
 fn what_the_data_lack_has_eigenvalue_zero() {

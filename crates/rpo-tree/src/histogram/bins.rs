@@ -14,22 +14,34 @@ pub(super) struct Bin {
 /// A distinct value (its [sortable](crate::ranks::sortable) bits) and its number of samples.
 pub(super) type Counted = (u32, u32);
 
-/// Number of coded values up to which each may have its own bin.
-const FEW: usize = 255;
+/// Largest number of bins of a feature, without that of missing values: as many as a byte tells apart.
+pub(super) const MOST_BINS: usize = 255;
 
-/// Smallest limit on the bins of a feature with more values.
-const FEWEST: usize = 63;
+/// The largest number of bins of a feature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BinLimit {
+    /// The same for all features, 2 to 255.
+    AtMost(usize),
+    /// 255, but for features with more than 255 values other than 0 at most one per 16 of them, or 63 if that is more.
+    /// Zeros are not counted, as a sparse matrix does not store them.
+    BySamples,
+}
 
-/// Fewest samples per bin on average, beyond [`FEWEST`] bins.
-const SAMPLES_PER_BIN: usize = 16;
-
-/// Returns the largest number of bins of a feature with `n` values other than 0. Zeros are not counted, as a sparse matrix
-/// does not store them.
-fn limit(max_bins: usize, n: usize) -> usize {
-    if n <= FEW {
-        return max_bins;
+impl From<usize> for BinLimit {
+    fn from(bins: usize) -> Self {
+        Self::AtMost(bins)
     }
-    max_bins.min((n / SAMPLES_PER_BIN).max(FEWEST))
+}
+
+impl BinLimit {
+    /// The limit for a feature with `n` values other than 0.
+    fn of(self, n: usize) -> usize {
+        match self {
+            Self::AtMost(bins) => bins,
+            Self::BySamples if n <= MOST_BINS => MOST_BINS,
+            Self::BySamples => (n / 16).clamp(63, MOST_BINS),
+        }
+    }
 }
 
 /// Returns the ends of `limit` bins of more values than that.
@@ -142,16 +154,15 @@ pub(super) struct FeatureBins {
 }
 
 impl FeatureBins {
-    /// Makes one bin per value if there are at most as many values as bins, which are `max_bins` or fewer for few
-    /// samples. Otherwise each value with at least as many samples as a bin should have, such as 0, has its own bin, so
-    /// that the rarer values on either side can be told from it; the bins of the other values hold sample counts as
-    /// equal as the values allow. Where that makes too many bins, as frequent and rare values alternate, the smallest
-    /// neighbours share one.
-    pub(super) fn new(distinct: &[Counted], max_bins: usize, n_missing: usize) -> Self {
+    /// Makes one bin per value if there are at most as many values as the limit. Otherwise each value with at least as many
+    /// samples as a bin should have, such as 0, has its own bin, so that the rarer values on either side can be told
+    /// from it; the bins of the other values hold sample counts as equal as the values allow. Where that makes too many
+    /// bins, as frequent and rare values alternate, the smallest neighbours share one.
+    pub(super) fn new(distinct: &[Counted], limit: BinLimit, n_missing: usize) -> Self {
         let total: u64 = distinct.iter().map(|&(_, count)| u64::from(count)).sum();
         let zeros = distinct.binary_search_by_key(&sortable(0.0), |&(value, _)| value);
         let n_zero = zeros.map_or(0, |place| distinct[place].1 as usize);
-        let limit = limit(max_bins, total as usize - n_zero + n_missing);
+        let limit = limit.of(total as usize - n_zero + n_missing);
         let ends = match distinct.len() <= limit {
             true => (1..=distinct.len()).collect(),
             false => ends(distinct, limit, total),
@@ -261,11 +272,11 @@ mod tests {
 
     #[test]
     fn few_values_have_a_bin_each() {
-        let bins = FeatureBins::new(&counted(&[0.5, -1.0, 0.0, 0.5, 3.0]), 4, 0);
+        let bins = FeatureBins::new(&counted(&[0.5, -1.0, 0.0, 0.5, 3.0]), 4.into(), 0);
         assert_eq!(bins.len(), 4);
         assert_eq!([-1.0, 0.0, 0.5, 3.0].map(|v| bins.bin_of(v)), [0, 1, 2, 3]);
         assert_eq!((bins.zero(), bins.threshold(0, 2)), (Some(1), -0.25));
-        assert_eq!(FeatureBins::new(&[], 4, 1).len(), 0);
+        assert_eq!(FeatureBins::new(&[], 4.into(), 1).len(), 0);
     }
 
     proptest! {
@@ -276,7 +287,7 @@ mod tests {
         ) {
             let values: Vec<f32> = values.iter().map(|&v| v as f32 / 4.0).collect();
             let distinct = counted(&values);
-            let bins = FeatureBins::new(&distinct, limit, 0);
+            let bins = FeatureBins::new(&distinct, limit.into(), 0);
             prop_assert_eq!(bins.len(), limit.min(distinct.len()));
             let mut seen = vec![0; bins.len()];
             for &v in &values {
@@ -317,7 +328,7 @@ mod tests {
             let limit = 9;
             prop_assume!(limit < counts.len());
             for sign in [1, -1] {
-                let bins = FeatureBins::new(&of(sign), limit, 0);
+                let bins = FeatureBins::new(&of(sign), limit.into(), 0);
                 prop_assert_eq!(bins.len(), limit);
                 for (value, _) in &heavy {
                     let value = (sign * value) as f32;
@@ -333,8 +344,8 @@ mod tests {
         // 40 samples of a value for "unknown", 7000 zeros, and 2960 amounts.
         let mut distinct = vec![(sortable(-1.0), 40), (sortable(0.0), 7000)];
         distinct.extend((1..=2960).map(|i| (sortable(i as f32), 1)));
-        let bins = FeatureBins::new(&distinct, 255, 0);
-        assert_eq!(bins.len(), 3000 / SAMPLES_PER_BIN);
+        let bins = FeatureBins::new(&distinct, BinLimit::BySamples, 0);
+        assert_eq!(bins.len(), 3000 / 16);
         assert_eq!([-1.0, 0.0, 1.0].map(|value| bins.bin_of(value)), [0, 1, 2]);
         let size = |bin: &Bin| bin.high - bin.low + 1.0;
         assert!(bins.bins[2..].iter().map(size).all(|size| size <= 17.0));
@@ -342,7 +353,7 @@ mod tests {
 
     /// The number of samples in the largest bin.
     fn largest(distinct: &[Counted], max_bins: usize) -> u32 {
-        let bins = FeatureBins::new(distinct, max_bins, 0);
+        let bins = FeatureBins::new(distinct, max_bins.into(), 0);
         let mut sizes = vec![0; bins.len()];
         for &(value, count) in distinct {
             sizes[bins.bin_of(from_sortable(value))] += count;
@@ -372,20 +383,12 @@ mod tests {
     #[test]
     fn many_values_have_bins_of_equal_size() {
         let values: Vec<f32> = (0..1000).map(|i| i as f32).collect();
-        let bins = FeatureBins::new(&counted(&values), 10, 0);
+        let bins = FeatureBins::new(&counted(&values), 10.into(), 0);
         let sizes: Vec<usize> = (0..10)
             .map(|b| values.iter().filter(|v| bins.bin_of(**v) == b).count())
             .collect();
         assert_eq!(sizes, [100; 10]);
-        assert_eq!(
-            [
-                limit(255, 255),
-                limit(255, 256),
-                limit(255, 1600),
-                limit(255, 1 << 20),
-                limit(8, 1 << 20)
-            ],
-            [255, 63, 100, 255, 8]
-        );
+        let limits = [255, 256, 1600, 1 << 20].map(|n| BinLimit::BySamples.of(n));
+        assert_eq!(limits, [255, 63, 100, 255]);
     }
 }

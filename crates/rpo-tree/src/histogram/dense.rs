@@ -5,7 +5,7 @@
 //! valid position: no bounds check per addition.
 
 use super::WORTH_IT;
-use super::bins::FeatureBins;
+use super::bins::{BinLimit, FeatureBins};
 use super::cell::Cell;
 use super::features::{Place, Rows, Side, add_in_parts};
 use super::lines::{Bytes, Lines, TILE, Tile, WIDTH};
@@ -51,7 +51,7 @@ macro_rules! by_stride {
 
 impl DenseBins {
     /// Codes features; the increasing ones in `categorical` hold category codes.
-    pub(super) fn new(x: ArrayView2<'_, f32>, max_bins: usize, categorical: &[u32]) -> Self {
+    pub(super) fn new(x: ArrayView2<'_, f32>, limit: BinLimit, categorical: &[u32]) -> Self {
         let (n, p) = x.dim();
         let coded: Vec<Vec<(FeatureBins, Vec<u8>)>> = (0..p.div_ceil(WIDTH))
             .into_par_iter()
@@ -65,7 +65,7 @@ impl DenseBins {
                     let distinct = count_distinct(sorted[..observed].iter().copied());
                     let bins = match categorical.binary_search(&((first + lane) as u32)) {
                         Ok(_) => FeatureBins::of_categories(distinct, MOST_CATEGORIES, observed < n),
-                        Err(_) => FeatureBins::new(&distinct, max_bins, n - observed),
+                        Err(_) => FeatureBins::new(&distinct, limit, n - observed),
                     };
                     let mut column = vec![0; n];
                     bins.code_all(&keys, &mut column);
@@ -395,7 +395,7 @@ mod tests {
         ) {
             let value = |v: i8| if v == 3 { f32::NAN } else { f32::from(v) };
             let x = Array2::from_shape_fn((30, 11), |(i, j)| value(cells[i * 11 + j].0));
-            let bins = DenseBins::new(x.view(), 255, &[]);
+            let bins = DenseBins::new(x.view(), 255.into(), &[]);
             let some: Vec<u32> = some.into_iter().collect();
             let last: Vec<u32> = (4..30).collect();
             for (rows, listed) in [(Rows::Listed(&some), &some), (Rows::From(4), &last)] {

@@ -1,6 +1,6 @@
 //! Binned features.
 
-use super::bins::FeatureBins;
+use super::bins::{BinLimit, FeatureBins, MOST_BINS};
 use super::cell::{Cell, share};
 use super::dense::{APART, DenseBins};
 use super::room::{MOST_BYTES, Room};
@@ -136,23 +136,30 @@ pub(super) fn add_in_parts<C: Cell>(
 
 impl BinnedFeatures {
     /// Largest number of bins of a feature, without that of missing values.
-    pub const MOST_BINS: usize = 255;
+    pub const MOST_BINS: usize = MOST_BINS;
 
-    /// Codes a feature matrix (n x p) in at most `max_bins` bins per feature. NaN means missing. Columns listed in
-    /// `categorical`, increasing, hold [categories](crate::categories), and each code has its own bin, whatever
-    /// `max_bins`; if there are more than 255 codes, the rarest count as missing.
+    /// Codes a feature matrix (n x p) in bins, as many per feature as a [limit](BinLimit), or a number, allows. NaN means
+    /// missing. Columns listed in `categorical`, increasing, hold [categories](crate::categories), and each code has its
+    /// own bin, whatever the limit; if there are more than 255 codes, the rarest count as missing.
     ///
     /// # Errors
-    /// [`TreeError::Parameter`] unless `max_bins` is in 2 to 255; for the matrix and the categories, those of
+    /// [`TreeError::Parameter`] unless a number of bins is in 2 to 255; for the matrix and the categories, those of
     /// [`RankedFeatures::new`](crate::RankedFeatures::new).
-    pub fn new(x: MatrixView<'_>, max_bins: usize, categorical: &[u32]) -> Result<Self, TreeError> {
-        let in_range = (2..=Self::MOST_BINS).contains(&max_bins);
-        ParameterError::unless(in_range, "bins", max_bins, "from 2 to 255")?;
+    pub fn new(
+        x: MatrixView<'_>,
+        limit: impl Into<BinLimit>,
+        categorical: &[u32],
+    ) -> Result<Self, TreeError> {
+        let limit = limit.into();
+        if let BinLimit::AtMost(bins) = limit {
+            let in_range = (2..=Self::MOST_BINS).contains(&bins);
+            ParameterError::unless(in_range, "bins", bins, "from 2 to 255")?;
+        }
         check_training_features(x)?;
         check_categories(x, categorical)?;
         let layout = match x {
-            MatrixView::Dense(a) => Layout::Dense(DenseBins::new(a, max_bins, categorical)),
-            MatrixView::Sparse(a) => Layout::Sparse(SparseBins::new(a, max_bins)?),
+            MatrixView::Dense(a) => Layout::Dense(DenseBins::new(a, limit, categorical)),
+            MatrixView::Sparse(a) => Layout::Sparse(SparseBins::new(a, limit)?),
         };
         let n_rows = x.n_rows();
         let room = Room::new(MOST_BYTES);

@@ -51,6 +51,7 @@ mod touched;
 mod vector;
 mod workspace;
 
+pub use bins::BinLimit;
 pub use features::BinnedFeatures;
 pub use splitter::{HistogramSplitter, SplitTargets};
 pub use workspace::HistogramWorkspace;

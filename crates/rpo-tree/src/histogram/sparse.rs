@@ -5,7 +5,7 @@
 //! their bins first, so that they are scored side by side.
 
 use super::WORTH_IT;
-use super::bins::FeatureBins;
+use super::bins::{BinLimit, FeatureBins};
 use super::cell::{Cell, sum};
 use super::features::{Place, Rows, Side, add_in_parts};
 use super::row_cells::RowCells;
@@ -56,7 +56,7 @@ impl From<SmallPlace> for Place {
 }
 
 impl SparseBins {
-    pub(super) fn new(x: CsrView<'_>, max_bins: usize) -> Result<Self, TreeError> {
+    pub(super) fn new(x: CsrView<'_>, limit: BinLimit) -> Result<Self, TreeError> {
         let (n, p) = x.shape();
         if x.nnz() > u32::MAX as usize {
             return Err(TreeError::TooLarge {
@@ -69,7 +69,7 @@ impl SparseBins {
         let by_feature = by_feature.view();
         let bins: Vec<FeatureBins> = (0..p)
             .into_par_iter()
-            .map(|feature| code(csr_row(&by_feature, feature).1, n, max_bins))
+            .map(|feature| code(csr_row(&by_feature, feature).1, n, limit))
             .collect();
         // There are at most 256 bins, and at most as many stored sums as stored values.
         let place = |bins: &FeatureBins| SmallPlace {
@@ -276,7 +276,7 @@ fn stored_place(bin: usize, zero: Option<usize>) -> usize {
 }
 
 /// Returns the bins of a feature with these stored values; all others of the n values are 0.
-fn code(stored: &[f32], n: usize, max_bins: usize) -> FeatureBins {
+fn code(stored: &[f32], n: usize, limit: BinLimit) -> FeatureBins {
     let mut keys: Vec<u32> = stored
         .iter()
         .filter(|v| **v != 0.0)
@@ -291,5 +291,5 @@ fn code(stored: &[f32], n: usize, max_bins: usize) -> FeatureBins {
         let place = distinct.partition_point(|d| d.0 < zero);
         distinct.insert(place, (zero, n_zero as u32));
     }
-    FeatureBins::new(&distinct, max_bins, keys.len() - observed)
+    FeatureBins::new(&distinct, limit, keys.len() - observed)
 }

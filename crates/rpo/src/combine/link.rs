@@ -22,13 +22,14 @@ pub(crate) enum Link {
     Distances,
 }
 
-/// Probabilities closer to 0 or 1 than this are clamped before the log-odds are taken.
-const LEAST: f32 = 1e-3;
+/// The probability that stands for 0, and the distance from 1 of that which stands for 1.
+const LEAST: f64 = 1e-3;
 
-/// ln(p / (1 − p)), with p clamped.
+/// ln(q / (1 − q)) with q = ε + (1 − 2ε) p, which is finite and keeps the order of all p.
 pub(super) fn log_odds(p: f32) -> f32 {
-    let p = p.clamp(LEAST, 1.0 - LEAST);
-    math::ln(f64::from(p / (1.0 - p))) as f32
+    let p = f64::from(p.clamp(0.0, 1.0));
+    let of = |p: f64| LEAST + (1.0 - 2.0 * LEAST) * p;
+    math::ln(of(p) / of(1.0 - p)) as f32
 }
 
 fn probability(z: f32) -> f32 {

@@ -10,6 +10,8 @@ use rpo_projections::least_squares::{Cholesky, System};
 
 /// λ/N of the penalty of weights.
 const PENALTY: f64 = 1e-3;
+/// The smallest λ: few entries are often separated by some weights, whatever the members are worth.
+const LEAST_PENALTY: f64 = 1.0;
 /// The same of the intercept, which has a minimum even if no label occurs.
 const INTERCEPT_PENALTY: f64 = 1e-6;
 /// Largest number of Newton steps. A few suffice; from a start where members are overconfident, a dozen.
@@ -51,7 +53,7 @@ impl Pool<'_> {
 
 /// Minimises, over N observed entries with the log-odds z of M members,
 ///
-/// `Σ [ln(1 + e^s) − y s] + (N/2) (10⁻³ ‖w − 1/M‖² + 10⁻⁶ b²)` with `s = z·w + b`,
+/// `Σ [ln(1 + e^s) − y s] + max(10⁻³ N, 1)/2 ‖w − 1/M‖² + 10⁻⁶ N/2 b²` with `s = z·w + b`,
 ///
 /// by Newton steps from equal weights, each halved until it descends. Full steps diverge where the members are
 /// overconfident, as the loss has next to no curvature there. Whoever drives the search adds up the loss at `next` and
@@ -212,7 +214,7 @@ impl Sums {
         let m = at.len() - 1;
         for (k, at) in at.iter().enumerate() {
             let (penalty, centre) = match k < m {
-                true => (PENALTY * self.n, 1.0 / m as f64),
+                true => ((PENALTY * self.n).max(LEAST_PENALTY), 1.0 / m as f64),
                 false => (INTERCEPT_PENALTY * self.n, 0.0),
             };
             self.loss += 0.5 * penalty * (at - centre) * (at - centre);
@@ -248,7 +250,8 @@ mod tests {
                     math::softplus(s) - f64::from(labels[i]) * s
                 });
                 let distance: f64 = at[..m].iter().map(|w| (w - 1.0 / m as f64).powi(2)).sum();
-                loss.sum::<f64>() + observed / 2.0 * (1e-3 * distance + 1e-6 * at[m] * at[m])
+                let penalties = (1e-3 * observed).max(1.0) * distance + 1e-6 * observed * at[m] * at[m];
+                loss.sum::<f64>() + penalties / 2.0
             };
             let start = [rules::mean(m), vec![0.0]].concat();
             let mut search = Search::new(m);

@@ -18,6 +18,8 @@ pub(super) enum Given<'a> {
     Missing,
     Number(f64),
     Text(Cow<'a, str>),
+    /// A text that training had as a word, although it stands for a missing value in CSV files.
+    Word(Cow<'a, str>),
 }
 
 impl Given<'_> {
@@ -26,19 +28,31 @@ impl Given<'_> {
             Self::Missing => Cell::Missing,
             Self::Number(value) => Cell::Number(*value),
             Self::Text(text) => Cell::Text(text),
+            Self::Word(text) => Cell::Word(text),
         }
     }
 }
 
-/// Returns the values of a row, given as an object, in the order of the columns.
+/// Returns the values of a row, given as an object, in the order of the columns. `words` are those of each column that
+/// would read as missing values.
 pub(super) fn by_column<'a>(
     row: usize,
     text: &'a RawValue,
     columns: &BTreeMap<String, ColumnType>,
+    words: &BTreeMap<String, Vec<String>>,
 ) -> Result<Vec<Given<'a>>, Problem> {
     let object = object(row, text)?;
     let value = |(name, &kind): (&String, &ColumnType)| match object.get(name) {
-        Some(text) => value(row, name, kind, text.get()),
+        Some(text) => match value(row, name, kind, text.get())? {
+            Given::Text(text)
+                if words
+                    .get(name)
+                    .is_some_and(|words| words.iter().any(|word| *word == text)) =>
+            {
+                Ok(Given::Word(text))
+            }
+            given => Ok(given),
+        },
         None => {
             let message = format!("the row has no value for {name:?}; use null for a missing value");
             Err(Problem::row(row, name, message))

@@ -10,10 +10,11 @@ use rpo::Predictor;
 use rpo::core::{CsrMatrix, Matrix, MatrixView, best_first, csr_row};
 use rpo::data::Task;
 use rpo::data::read::{Cell, ReadOptions, read_rows};
-use rpo::{BLOCK_BYTES, Intervals, Model, ModelError, for_each_block};
+use rpo::{BLOCK_BYTES, Intervals, Model, ModelError, Schema, for_each_block};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -57,6 +58,8 @@ enum Columns {
     Named {
         names: Vec<String>,
         options: Box<ReadOptions>,
+        /// The categories of columns that read as missing values in CSV files.
+        words: BTreeMap<String, Vec<String>>,
     },
 }
 
@@ -81,7 +84,11 @@ impl Service {
             None => Columns::Numbered,
             Some(options) => Columns::Named {
                 names: options.types.keys().cloned().collect(),
-                options: Box::new(options),
+                options: Box::new(ReadOptions {
+                    missing_values: schema.missing_values.clone(),
+                    ..options
+                }),
+                words: words_like_missing(schema),
             },
         };
         let with_bounds = PredictedColumns {
@@ -323,12 +330,16 @@ impl Service {
     /// Returns the features of rows in the order of the model, and counts values of categories that are unseen in
     /// training.
     fn features(&self, rows: &[&RawValue], n_unseen: &mut usize) -> Result<Matrix, Problem> {
-        let (names, options) = match &self.columns {
+        let ((names, options), words) = match &self.columns {
             Columns::Numbered => return self.numbered(rows),
-            Columns::Named { names, options } => (names, options),
+            Columns::Named {
+                names,
+                options,
+                words,
+            } => ((names, options), words),
         };
         let given = rows.iter().enumerate();
-        let given = given.map(|(row, text)| by_column(row, text, &options.types));
+        let given = given.map(|(row, text)| by_column(row, text, &options.types, words));
         let given: Vec<Vec<Given<'_>>> = given.collect::<Result<_, _>>()?;
         let cells = given.iter().map(|row| row.iter().map(Given::cell).collect());
         let cells: Vec<Vec<Cell<'_>>> = cells.collect();
@@ -398,4 +409,18 @@ impl Service {
             "model": self.identity(),
         })
     }
+}
+
+/// The categories of each column that would read as missing values: training had them as words.
+fn words_like_missing(schema: &Schema) -> BTreeMap<String, Vec<String>> {
+    let is_missing = |word: &&String| {
+        let word = word.trim_ascii();
+        matches!(word, "" | "NA") || schema.missing_values.iter().any(|text| text.trim_ascii() == word)
+    };
+    let words = schema.nominal.iter().filter_map(|(&feature, words)| {
+        let words: Vec<String> = words.iter().filter(is_missing).cloned().collect();
+        let name = schema.feature_names.get(feature)?;
+        (!words.is_empty()).then(|| (name.into_owned(), words))
+    });
+    words.collect()
 }

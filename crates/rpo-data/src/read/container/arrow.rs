@@ -97,12 +97,14 @@ fn check_blocks(reader: &mut (impl Read + Seek), limit: usize) -> Result<(), Arr
         reader.read_exact(&mut bytes)?;
         // The length of the metadata precedes it, after a marker except in old files.
         let metadata = bytes.strip_prefix(&MARKER).unwrap_or(&bytes);
+        // The decoder reads on beyond the length that the footer declares, and might find a message there.
         check_message(
             reader,
             metadata.get(4..).unwrap_or_default(),
             start + length as u64,
             (&mut dictionaries, limit),
-        )?;
+        )?
+        .ok_or_else(outside)?;
     }
     Ok(reader.rewind()?)
 }

@@ -207,7 +207,7 @@ pub enum ReadErrorKind {
     #[error("{} are numbers; the first line of a CSV file names the columns", quoted(.0))]
     NoNames(String),
     /// A quote that neither encloses a field of a CSV file nor is doubled.
-    #[error("unexpected quote before {}; quotes enclose a whole field, from comma to comma", quoted(.0))]
+    #[error("unexpected quote before {}; quotes enclose a whole field, from separator to separator", quoted(.0))]
     StrayQuote(String),
     /// A row of a CSV file with more or fewer fields than the header.
     #[error("the row has {}, but the header has {expected}; they are separated by {delimiter:?}", fields(*given))]

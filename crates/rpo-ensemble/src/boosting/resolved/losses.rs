@@ -28,6 +28,11 @@ enum Arrangement {
     Levels,
 }
 
+/// Returns true for a loss of labels or classes.
+fn is_of_labels(kind: &LossKind) -> bool {
+    matches!(kind, LossKind::Logistic | LossKind::Softmax)
+}
+
 impl LossChoice {
     /// Returns the losses that the parameters name, or the custom loss of the options.
     pub(super) fn new(
@@ -142,8 +147,16 @@ impl LossChoice {
 
     /// Returns true if all outputs are labels or classes by their losses.
     pub(super) fn is_of_labels(&self) -> bool {
-        let of_labels = |kind: &LossKind| matches!(kind, LossKind::Logistic | LossKind::Softmax);
-        !self.is_custom() && self.kinds.iter().all(of_labels)
+        !self.is_custom() && self.kinds.iter().all(is_of_labels)
+    }
+
+    /// Returns the number of labels and classes where all other outputs have the square loss; otherwise more than any.
+    pub(super) fn n_labels_beside_numbers(&self) -> usize {
+        let others = self.kinds.iter().filter(|kind| **kind != LossKind::Square);
+        match self.arrangement == Arrangement::Each && others.clone().all(is_of_labels) {
+            true => others.count(),
+            false => usize::MAX,
+        }
     }
 
     pub(super) fn has_common_scale(&self) -> bool {

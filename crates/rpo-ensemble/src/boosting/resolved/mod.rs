@@ -12,7 +12,6 @@ use super::choices::{Algorithm, LineSearch, StepScope, TrainingForm};
 use super::loss::Penalties;
 use super::options::BoostingOptions;
 use super::params::BoostingParams;
-use crate::bins::Bins;
 use crate::error::EnsembleError;
 use crate::projection::{OutputProjection, ProjectionScope};
 use crate::sampling::max_features::MaxFeatures;
@@ -23,6 +22,7 @@ use projection::projection;
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Domain, ParameterError, Seed};
 use rpo_projections::ProjectionKind;
 use rpo_tree::criterion::LeafPenalty;
+use rpo_tree::histogram::BinLimit;
 use rpo_tree::{CheckParams, GrowParams};
 use second_order::{check_no_penalty, penalties};
 
@@ -52,7 +52,8 @@ pub(super) struct Resolved {
     /// None if residuals have no unit, or outputs do not share trees.
     pub(super) scale_outputs: OutputScaling,
     pub(super) subsample: f64,
-    pub(super) bins: Bins,
+    /// The limit of bins; `None` for exact thresholds.
+    pub(super) bins: Option<BinLimit>,
     pub(super) max_features: MaxFeatures,
     pub(super) grow: GrowParams,
     pub(super) min_samples_leaf: usize,
@@ -107,13 +108,18 @@ impl Resolved {
             1.0
         };
         let default_leaf = if is_log_newton { 10 } else { 1 };
+        let bins = params.bins.limit(loss.is_of_labels());
         let scale_outputs = scaling(params, &loss)?;
         if params.min_child_weight > 0.0 && !loss.has_common_scale() {
             let reason = "needs losses whose second derivatives have the same unit; the units for numeric outputs and for \
                  log-odds differ";
             return Err(ParameterError::conflict("min_child_weight", params.min_child_weight, reason).into());
         }
-        let penalties = penalties(params, is_newton, are_few);
+        let penalties = penalties(
+            params,
+            is_newton,
+            are_few || loss.n_labels_beside_numbers() <= FEW_LABELS,
+        );
         let second_order = if is_second_order {
             SecondOrderSplits::unless_variance(&loss, penalties, params.min_child_weight)
         } else {
@@ -137,7 +143,7 @@ impl Resolved {
             min_split_gain: params.min_split_gain,
             scale_outputs,
             subsample: params.subsample.unwrap_or(default_subsample),
-            bins: params.bins,
+            bins,
             max_features: params.max_features,
             grow,
             min_samples_leaf: params.min_samples_leaf.unwrap_or(default_leaf),

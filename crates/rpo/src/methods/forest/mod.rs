@@ -19,13 +19,13 @@ const JOINT_ONLY: &[&str] = &[
 ];
 
 /// Defaults by task, for methods whose paper takes ⌊√p⌋ features at a node: a third of the features for numbers,
-/// following Breiman, and ⌊√p⌋ for labels, which is returned separately.
+/// following Breiman, but at least 3, and ⌊√p⌋ for labels, which is returned separately.
 fn by_task(paper: &ForestParams) -> (ForestParams, &'static [(&'static str, &'static str)]) {
     if paper.max_features != MaxFeatures::Sqrt {
         return (paper.clone(), &[]);
     }
     let numbers = ForestParams {
-        max_features: MaxFeatures::Share(0.33),
+        max_features: MaxFeatures::ShareAtLeast(0.33, 3),
         ..paper.clone()
     };
     (numbers, &[("max_features", "sqrt")])
