@@ -5,10 +5,11 @@
 //! are compared on the machine where they were recorded, and recorded anew when the compiler changes.
 
 use crate::cargo;
+use crate::ci::root;
 use anyhow::{Context, bail, ensure};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The code paths: a name, a program of `rpo-benches`, and its arguments.
@@ -188,17 +189,20 @@ pub(crate) fn run(record: bool) -> anyhow::Result<()> {
         "rpo-benches",
         "--bins",
     ];
-    let status = cargo(&build).status().context("cargo does not run")?;
+    let status = cargo(&build)
+        .current_dir(root())
+        .status()
+        .context("cargo does not run")?;
     ensure!(status.success(), "the benchmarks do not build");
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let mut recorded = match std::fs::read_to_string(RECORDED) {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let mut recorded = match std::fs::read_to_string(root().join(RECORDED)) {
         Ok(text) => parse(&text)?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Counts::new(),
         Err(error) => return Err(error).context(RECORDED),
     };
     let mut grown = Vec::new();
     for (path, program, arguments) in PATHS {
-        let now = counter.count(&Path::new(&target).join("release").join(program), arguments)?;
+        let now = counter.count(&target.join("release").join(program), arguments)?;
         let key = (counter.name().to_owned(), path.to_owned());
         match recorded.insert(key, now) {
             None => println!("{path:28} {now:15} not recorded"),
@@ -213,7 +217,7 @@ pub(crate) fn run(record: bool) -> anyhow::Result<()> {
         }
     }
     if record {
-        return Ok(std::fs::write(RECORDED, render(&recorded))?);
+        return Ok(std::fs::write(root().join(RECORDED), render(&recorded))?);
     }
     ensure!(
         grown.is_empty(),

@@ -1,5 +1,6 @@
 //! Coverage-guided fuzzing for a few minutes: runs the targets of `fuzz/` one after the other.
 
+use crate::ci::root;
 use anyhow::{Context, bail};
 use std::path::Path;
 use std::process::Command;
@@ -10,10 +11,10 @@ use std::process::Command;
 /// # Errors
 /// If a target fails on an input, or cargo-fuzz or the nightly toolchain is missing.
 pub(crate) fn run(seconds: u64) -> anyhow::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let targets = targets(&root)?;
+    let root = root();
+    let targets = targets(root)?;
     let each = (seconds / targets.len() as u64).max(1);
-    cargo_fuzz(&root, &["build"])?;
+    cargo_fuzz(root, &["build"])?;
     let mut failed = Vec::new();
     for target in &targets {
         println!("== {target}");
@@ -30,7 +31,7 @@ pub(crate) fn run(seconds: u64) -> anyhow::Result<()> {
         ];
         let mut arguments = vec!["run", target, &corpus, &seeds, "--", &time];
         arguments.extend(limits);
-        if cargo_fuzz(&root, &arguments).is_err() {
+        if cargo_fuzz(root, &arguments).is_err() {
             failed.push(target.as_str());
         }
     }
@@ -71,9 +72,9 @@ mod tests {
 
     #[test]
     fn every_target_has_seeds_and_a_place_in_the_manifest() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let root = root();
         let manifest = std::fs::read_to_string(root.join("fuzz/Cargo.toml")).unwrap();
-        let targets = targets(&root).unwrap();
+        let targets = targets(root).unwrap();
         assert!(targets.len() >= 9);
         for target in targets {
             let seeds = root.join("fuzz/seeds").join(&target);

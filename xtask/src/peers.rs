@@ -1,8 +1,8 @@
 //! Benchmarks against other libraries, which are installed into a separate environment.
 
+use crate::ci::root;
 use anyhow::{Context, ensure};
 use std::ffi::OsString;
-use std::path::Path;
 use std::process::Command;
 
 /// Creates the environment and runs the benchmarks.
@@ -10,7 +10,7 @@ use std::process::Command;
 /// # Errors
 /// If a library cannot be installed, or a measurement fails.
 pub(crate) fn run(options: &[OsString]) -> anyhow::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = root();
     let environment = root.join("target/peers");
     let python = environment.join("bin/python");
     if !python.exists() {
@@ -31,7 +31,7 @@ pub(crate) fn run(options: &[OsString]) -> anyhow::Result<()> {
     ];
     check(
         super::cargo(&bench)
-            .current_dir(&root)
+            .current_dir(root)
             .arg("--python")
             .arg(python)
             .args(options),

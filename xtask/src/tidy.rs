@@ -1,6 +1,7 @@
 //! Reports words of `words.toml` in documentation, error messages and help texts, crates with crowded roots, pages that
 //! nobody reads to the end, and the marks of a merge that is not finished.
 
+use crate::ci::root;
 use anyhow::{Context, bail};
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
@@ -49,12 +50,12 @@ const LARGEST_PAGE: usize = 400_000;
 /// # Errors
 /// If anything is reported, or a file cannot be read.
 pub(crate) fn run() -> anyhow::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = root();
     let (anywhere, opening) = matchers()?;
     let mut found = Vec::new();
-    for path in files(&root)? {
+    for path in files(root)? {
         let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let name = path.strip_prefix(&root).unwrap_or(&path).display();
+        let name = path.strip_prefix(root).unwrap_or(&path).display();
         found.extend(merge_marks(&text).map(|hit| format!("{name}:{hit}")));
         let prose = if path.extension().is_some_and(|e| e == "md") {
             found.extend(too_long(&text).map(|hit| format!("{name}: {hit}")));
@@ -66,7 +67,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
             found.push(format!("{name}:{hit}"));
         }
     }
-    found.extend(crowded(&root)?);
+    found.extend(crowded(root)?);
     for hit in &found {
         println!("{hit}");
     }

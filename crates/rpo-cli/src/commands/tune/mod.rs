@@ -51,7 +51,7 @@ pub(crate) struct Tune {
 
     /// Fraction of the samples on which settings are scored, between 0 and 1; each label keeps its frequency, unless
     /// groups or the latest samples are withheld.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.2, help_heading = "Search")]
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.2, help_heading = "Search")]
     hold_out: f64,
 
     #[command(flatten)]
