@@ -19,7 +19,8 @@ use std::time::Instant;
 
 /// Number of scores per block and member.
 const BLOCK: usize = 1 << 20;
-/// Bytes of scores that are kept in total. Other scores are predicted again when needed.
+/// Bytes of scores up to which more are kept. Other scores are predicted again when needed, but those that are computed
+/// for all samples at once are always kept.
 const KEPT: usize = 128 << 20;
 /// Largest size in bytes of scores that are computed for all samples at once: out of bag, or leaving one out.
 const MOST_AT_ONCE: usize = 64 << 20;
