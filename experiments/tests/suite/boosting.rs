@@ -37,6 +37,7 @@ algorithm = "gbmort"
 
 [method.options]
 max-leaves = 2
+max-features = 1
 iterations = [2, 10, 30]
 
 [[claim]]

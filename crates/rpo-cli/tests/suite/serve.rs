@@ -63,7 +63,12 @@ fn missing_values_are_those_of_the_training() {
         table += &format!("{},{}\n", ["-999", "2", "3"][i % 3], [9, 1, 2][i % 3]);
     }
     folder.write("words.arff", text).write("numbers.csv", table);
-    folder.ok(&format!("train --data words.arff {options}"));
+    let trained = folder.run(&format!("train --data words.arff {options}"));
+    assert!(
+        trained.stderr.contains("with the value \"NA\""),
+        "{}",
+        trained.stderr
+    );
     let found = predicted("[{\"c\":\"NA\"},{\"c\":\"\"},{\"c\":\"DE\"}]\n");
     for (found, expected) in found.iter().zip([9.0, 5.0, 1.0]) {
         assert!((found - expected).abs() < 0.1, "{found} {expected}");

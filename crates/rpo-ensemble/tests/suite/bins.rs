@@ -104,7 +104,7 @@ fn forests_on_bins_learn_projected_and_missing_outputs() {
 fn bins_are_checked() {
     let forest = |bins, base: ForestParams| ForestParams { bins, ..base }.check().unwrap_err().to_string();
     for bins in [0, 1, 256] {
-        let expected = format!("`bins` must be exact, or a number from 2 to 255, got {bins}");
+        let expected = format!("`bins` must be auto, exact, or a number from 2 to 255, got {bins}");
         let bins = Bins::AtMost(bins);
         assert_eq!(forest(bins, ForestParams::default()), expected);
         let boosting = BoostingParams {

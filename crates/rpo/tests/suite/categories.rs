@@ -40,12 +40,12 @@ fn data(seed: u64, n: usize, task: Task) -> Dataset {
 }
 
 const METHODS: [&str; 8] = [
-    "random-forest --trees 10",
-    "random-forest --trees 10 --bins 255 --projection gaussian --components 2",
-    "extra-trees --trees 10",
-    "single-target-forest --trees 5",
-    "gbmort --iterations 20",
-    "gbrt-rpo --iterations 20",
+    "random-forest --trees 10 --max-features 1",
+    "random-forest --trees 10 --max-features 1 --bins 255 --projection gaussian --components 2",
+    "extra-trees --trees 10 --max-features 1",
+    "single-target-forest --trees 5 --max-features 1",
+    "gbmort --iterations 20 --max-features 1",
+    "gbrt-rpo --iterations 20 --max-features 1",
     "single-target-gbrt --iterations 20 --bins exact",
     "gbrt-relabel-rpo --iterations 20 --max-features 0.4",
 ];
