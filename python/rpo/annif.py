@@ -110,8 +110,8 @@ class RpoBackend(_Backend):
         best.data = np.clip(best.data, 0.0, 1.0) * active[best.indices] * np.repeat(has_words, np.diff(best.indptr))
         best.eliminate_zeros()
         # Subjects that came after the training have no output.
-        best.resize((best.shape[0], len(self.project.subjects)))
-        return SuggestionBatch(best)
+        shape = (best.shape[0], len(self.project.subjects))
+        return SuggestionBatch(sp.csr_array((best.data, best.indices, best.indptr), shape=shape))
 
 
 class Config(_Config):
