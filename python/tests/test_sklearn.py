@@ -145,13 +145,12 @@ def test_a_weight_counts_as_often_as_the_sample_occurs(labels):
             model = estimator(C=0.1, random_state=0, params=params)
             weighted = model.fit(X, Y, sample_weight=times).model_.predict(X)
             repeated = model.fit(np.repeat(X, times, axis=0), np.repeat(Y, times, axis=0)).model_.predict(X)
-            if estimator is rpo.LinearOneVsRestClassifier:
-                # Margins become probabilities by two numbers that are found on other samples; sure ones are bent.
-                margins = [np.log(p.astype(float) / (1 - p)).ravel() for p in (weighted, repeated)]
-                straight = (margins[0] < 7) & (margins[1] < 7)
-                slope, shift = np.polyfit(margins[1][straight], margins[0][straight], 1)
-                weighted = weighted.ravel()[straight]
-                repeated = 1 / (1 + np.exp(-(slope * margins[1][straight] + shift)))
+            # Margins become probabilities by two numbers that are found on other samples; sure ones are bent.
+            margins = [np.log(p.astype(float) / (1 - p)).ravel() for p in (weighted, repeated)]
+            straight = (margins[0] < 7) & (margins[1] < 7)
+            slope, shift = np.polyfit(margins[1][straight], margins[0][straight], 1)
+            weighted = weighted.ravel()[straight]
+            repeated = 1 / (1 + np.exp(-(slope * margins[1][straight] + shift)))
             return np.abs(weighted - repeated).max()
 
         assert difference(exact) < 1e-5
