@@ -151,6 +151,32 @@ fn first_split(model: &Boosted, x: &Array2<f32>) -> ([Vec<usize>; 2], f64) {
     ([left, right], tree.gains[0])
 }
 
+/// Up to four labels have the penalty beside numbers that they have alone; counts beside them, or more labels, do not.
+#[test]
+fn few_labels_beside_numbers_are_penalized_as_alone() {
+    let (x, y) = mixed(3, 120);
+    let fit = |outputs: &[usize], leaf_l2| {
+        let losses: List<LossKind> = outputs.iter().map(|&j| LOSSES[j]).collect::<Vec<_>>().into();
+        let params = BoostingParams {
+            output_losses: Some(losses),
+            leaf_l2,
+            ..of_each(Algorithm::Gbmort)
+        };
+        let y = y.select(Axis(1), outputs);
+        let model = params.fit((&x).into(), (&y).into()).unwrap();
+        model.predict((&x).into()).unwrap()
+    };
+    for (outputs, is_of_few) in [
+        (&[0, 1][..], true),
+        (&[0, 3, 4, 5], true),
+        (&[0, 1, 2], false),
+        (&[0, 1, 3, 4, 5, 6], false),
+    ] {
+        let default = fit(outputs, None);
+        assert_eq!(default == fit(outputs, Some(5.0)), is_of_few, "{outputs:?}");
+    }
+}
+
 #[test]
 fn leaves_and_gains_are_those_of_each_loss() {
     for leaf_l2 in [Some(0.7), None] {
