@@ -1,5 +1,6 @@
 //! Options for reading files.
 
+use super::csv::MissingTexts;
 use super::format::Format;
 use super::line::DEFAULT_LONGEST_LINE;
 use crate::dataset::{ClassColumn, LabelColumn, Task};
@@ -257,6 +258,14 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
+    /// Returns true for a text that a CSV file or a [row](super::read_rows) has for a missing value: a blank one, `NA`, or
+    /// one of [`missing_values`](Self::missing_values).
+    pub fn reads_as_missing(&self, text: &str) -> bool {
+        MissingTexts::of(self)
+            .present(text.trim_ascii().as_bytes())
+            .is_none()
+    }
+
     /// Returns true if types or the id name the column exactly.
     pub(super) fn name_column(&self, column: &str) -> bool {
         self.types.contains_key(column) || self.id.as_deref() == Some(column)

@@ -134,8 +134,9 @@ pub struct BoostingParams {
     /// threshold. auto, the default, is 255; if all outputs are labels or classes, a feature with more than 255 values
     /// other than 0 has one bin per 16 of them, or 63 if that is more.
     ///
-    /// Labels are learned as well from fewer bins, in half of the time (docs/defaults.md). Trees on bins are much faster, and the same if no feature has more distinct values than bins. A value of as many
-    /// samples as a bin has its own bin, and so has every category.
+    /// Labels are learned as well from fewer bins, in half of the time (docs/defaults.md). Trees on bins are much
+    /// faster, and the same if no feature has more distinct values than bins. A value of as many samples as a bin has
+    /// its own bin, and so has every category.
     pub bins: Bins,
     /// Weight by which the mean of a category is shrunk towards the overall mean before categories are ordered.
     ///

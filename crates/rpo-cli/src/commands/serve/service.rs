@@ -82,14 +82,17 @@ impl Service {
         let schema = model.schema();
         let columns = match schema.read_options() {
             None => Columns::Numbered,
-            Some(options) => Columns::Named {
-                names: options.types.keys().cloned().collect(),
-                options: Box::new(ReadOptions {
+            Some(options) => {
+                let options = ReadOptions {
                     missing_values: schema.missing_values.clone(),
                     ..options
-                }),
-                words: words_like_missing(schema),
-            },
+                };
+                Columns::Named {
+                    names: options.types.keys().cloned().collect(),
+                    words: words_like_missing(schema, &options),
+                    options: Box::new(options),
+                }
+            }
         };
         let with_bounds = PredictedColumns {
             model: &model,
@@ -330,13 +333,13 @@ impl Service {
     /// Returns the features of rows in the order of the model, and counts values of categories that are unseen in
     /// training.
     fn features(&self, rows: &[&RawValue], n_unseen: &mut usize) -> Result<Matrix, Problem> {
-        let ((names, options), words) = match &self.columns {
-            Columns::Numbered => return self.numbered(rows),
-            Columns::Named {
-                names,
-                options,
-                words,
-            } => ((names, options), words),
+        let Columns::Named {
+            names,
+            options,
+            words,
+        } = &self.columns
+        else {
+            return self.numbered(rows);
         };
         let given = rows.iter().enumerate();
         let given = given.map(|(row, text)| by_column(row, text, &options.types, words));
@@ -412,13 +415,10 @@ impl Service {
 }
 
 /// The categories of each column that would read as missing values: training had them as words.
-fn words_like_missing(schema: &Schema) -> BTreeMap<String, Vec<String>> {
-    let is_missing = |word: &&String| {
-        let word = word.trim_ascii();
-        matches!(word, "" | "NA") || schema.missing_values.iter().any(|text| text.trim_ascii() == word)
-    };
+fn words_like_missing(schema: &Schema, options: &ReadOptions) -> BTreeMap<String, Vec<String>> {
     let words = schema.nominal.iter().filter_map(|(&feature, words)| {
-        let words: Vec<String> = words.iter().filter(is_missing).cloned().collect();
+        let words = words.iter().filter(|word| options.reads_as_missing(word));
+        let words: Vec<String> = words.cloned().collect();
         let name = schema.feature_names.get(feature)?;
         (!words.is_empty()).then(|| (name.into_owned(), words))
     });

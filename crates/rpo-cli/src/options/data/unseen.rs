@@ -92,9 +92,15 @@ fn note_empty(model: &Model, data: &Dataset, missing: &[usize]) {
     if data.n_samples() < FEW {
         return;
     }
+    let is_empty = |feature: &usize| missing[*feature] == data.n_samples();
+    let mut empty = (0..missing.len()).filter(is_empty).peekable();
+    if empty.peek().is_none() {
+        return;
+    }
     let used = model.schema().feature_names.positions(data.feature_names());
-    let empty = (0..missing.len()).filter(|&j| missing[j] == data.n_samples() && used[j].is_some());
-    let names = empty.filter_map(|feature| data.feature_names().get(feature));
+    let names = empty
+        .filter(|feature| used[*feature].is_some())
+        .filter_map(|feature| data.feature_names().get(feature));
     if let Some(feature) = first_of(&names.collect::<Vec<_>>()) {
         note(&format!(
             "feature {feature} has no value in any of the {} samples",
