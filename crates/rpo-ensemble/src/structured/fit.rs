@@ -5,9 +5,9 @@ use super::params::{NodeSplit, StructuredForestParams};
 use crate::error::EnsembleError;
 use crate::forest::{Forest, ForestTree, Importances};
 use crate::inputs::check_labels;
-use crate::observed::grow_each;
+use crate::observers::grow_each;
 use crate::sampling::bag::Bag;
-use crate::sampling::subset::{rows, size, subset};
+use crate::sampling::subset::{size, subset};
 use rpo_core::{CheckParams, CsrMatrix, ForestLearner, Learner, Matrix, MatrixView, Observers, Seed};
 use rpo_tree::oblique::{Features, Hyperplanes, LinearRule, ObliqueSplitter};
 use rpo_tree::splitter::{BinarySplitter, FallbackSplitter, Splitter};
@@ -18,6 +18,7 @@ use std::sync::Arc;
 /// The data shared by all trees of a fit.
 struct Training<'p, 'x> {
     params: &'p StructuredForestParams,
+    bag: Bag,
     /// Ranked features, for splits on one feature.
     columns: Option<RankedFeatures>,
     /// Features in the units of hyperplanes.
@@ -58,6 +59,7 @@ impl Learner for StructuredForestParams {
         let along_one_feature = params.split() == NodeSplit::InformationGain;
         let training = Training {
             params,
+            bag: Bag::of_fraction(params.row_share, x.n_rows()),
             columns: (along_one_feature || params.falls_back())
                 .then(|| RankedFeatures::new(x, &[]))
                 .transpose()?,
@@ -70,8 +72,7 @@ impl Learner for StructuredForestParams {
         })?;
         let (trees, clustered) = trees.into_iter().unzip();
         let (n, p, d) = (x.n_rows(), x.n_cols(), y.n_cols());
-        let bag = Bag::of_fraction(params.row_share, n);
-        let forest = Forest::from_parts(trees, Importances::zero(p), bag, n, p, d)?;
+        let forest = Forest::from_parts(trees, Importances::zero(p), training.bag, n, p, d)?;
         StructuredForest::from_forest(forest, clustered, params.label_weight)
     }
 }
@@ -83,7 +84,8 @@ impl Training<'_, '_> {
             .purpose("structured tree")
             .child(index as u64);
         let (n, d) = (self.labels.rows(), self.labels.cols());
-        let rows = rows(seed, n, size(params.row_share, n));
+        let counts = self.bag.counts(seed, n);
+        let rows: Vec<u32> = (0..n as u32).filter(|row| counts[*row as usize] > 0.0).collect();
         let labels = subset(d, size(params.label_share, d), seed.purpose("labels"));
         let features = subset(p, size(params.feature_share, p), seed.purpose("features"));
         let view = TreeView {

@@ -33,7 +33,7 @@ impl StructuredForest {
         for labels in &clustered {
             if let Some(pair) = labels.windows(2).find(|w| w[0] >= w[1]) {
                 let given = format!("{} before {}", pair[0], pair[1]);
-                return Err(ParameterError::out_of_range("the labels of a tree", given, "increasing").into());
+                return Err(ParameterError::out_of_range("clustered", given, "increasing").into());
             }
             TooFew::check_indices("outputs for the labels of a tree", labels, forest.n_outputs())?;
         }
