@@ -39,7 +39,8 @@ impl Algorithm {
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum LineSearch {
-    /// Minimizes the loss, as in the paper: the training loss never increases.
+    /// Minimizes the loss, as in the paper: the training loss never increases, up to rounding (of `f32` sums for
+    /// [`TrainingForm::Odds`]).
     Exact,
     /// One Newton step from the current scores. As good in practice with a learning rate below 1, and cheaper, but the
     /// loss need not decrease at every step. Equal to exact for the square loss without penalties.

@@ -280,8 +280,9 @@ impl From<Algorithm> for BoostingParams {
 
 impl BoostingParams {
     /// Returns the settings of the paper: exact steps for each output, no penalties, all features and thresholds, trees
-    /// of 8 leaves that grow one after the other, numeric outputs in units of their standard deviations (section 4.4.2
-    /// standardizes them beforehand). The number of steps, which the paper chooses on held-out samples, is 100.
+    /// of 8 leaves that grow one after the other, numeric outputs in units of their standard deviations (the paper
+    /// standardizes those of its real data beforehand, appendix C, and not those of its simulations: `scale_outputs` =
+    /// none). The number of steps, which the paper chooses on held-out samples, is 100.
     ///
     /// ```
     /// use rpo_ensemble::boosting::{Algorithm, BoostingParams, LineSearch, StepScope};

@@ -7,7 +7,7 @@ use super::model::Boosted;
 use super::options::{History, OnProgress, Progress, Stop, Validation};
 use super::stretch::{Pace, Stretch, group_size};
 use crate::error::EnsembleError;
-use crate::observed::check_stop;
+use crate::observers::check_stop;
 use rayon::ScopeFifo;
 use rpo_core::{Observers, TreeEnsemble};
 

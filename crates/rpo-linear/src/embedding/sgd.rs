@@ -28,7 +28,7 @@ pub(super) struct SgdParams {
     pub(super) rate: f64,
     /// Momentum α.
     pub(super) momentum: f64,
-    /// Factor on step length and momentum after each epoch.
+    /// Factor on the step length and on the accumulated change after each epoch.
     pub(super) decay: f64,
     /// Targets are s₀ and 1 - s₀ in place of 1 and 0.
     pub(super) smoothing: f64,

@@ -37,6 +37,30 @@ fn partition(grown: &Grown<AxisRule>) -> Vec<Vec<u32>> {
     leaves
 }
 
+/// Returns the squared norm of a row's targets times its weight.
+fn square(data: &Data, row: u32) -> f64 {
+    let targets = data.y.row(row as usize);
+    let norm: f64 = targets.iter().map(|&z| f64::from(z).powi(2)).sum();
+    f64::from(data.weights[row as usize]) * norm
+}
+
+/// Returns the variance of some rows times their weight, from the distances of their targets:
+/// Σ_{i<k} w_i w_k ‖z_i − z_k‖² / Σ_i w_i.
+fn spread(data: &Data, rows: &[u32]) -> f64 {
+    let weight = |row: u32| f64::from(data.weights[row as usize]);
+    let distance = |a: u32, b: u32| -> f64 {
+        let pairs = data.y.row(a as usize).into_iter().zip(data.y.row(b as usize));
+        pairs.map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2)).sum()
+    };
+    let sums = rows.iter().enumerate().map(|(i, &a)| {
+        let later = rows[i + 1..].iter();
+        later
+            .map(|&b| weight(a) * weight(b) * distance(a, b))
+            .sum::<f64>()
+    });
+    sums.sum::<f64>() / rows.iter().map(|&row| weight(row)).sum::<f64>()
+}
+
 /// Returns the variance of the targets of some rows, summed over targets, as a fraction of their mean square; 0 if all
 /// are 0.
 fn relative_variance(data: &Data, rows: &[u32]) -> f64 {
@@ -100,6 +124,21 @@ proptest! {
             }
             held.sort_unstable();
             prop_assert_eq!(&held, &super::common::weighted_rows(&data.weights));
+        }
+    }
+
+    /// The gain of a split is the decrease of the variance in its pairwise form (Joly, Geurts, Wehenkel 2014, equation 2),
+    /// from which means are absent.
+    #[test]
+    fn gains_are_decreases_of_pairwise_distances(data in any_data(30), axis in any_axis(), seed in any::<u64>()) {
+        let params = GrowParams { max_leaves: Some(2), ..GrowParams::default() };
+        let grown = data.grow(Layout::DENSE, axis, &params, Seed::new(seed));
+        if grown.members.n_leaves() == 2 {
+            let [left, right] = [0, 1].map(|leaf| grown.members[leaf].to_vec());
+            let all = [&left[..], &right].concat();
+            let expected = spread(&data, &all) - spread(&data, &left) - spread(&data, &right);
+            let size: f64 = all.iter().map(|&row| square(&data, row)).sum();
+            prop_assert!((grown.gains[0] - expected).abs() <= 1e-10 * size, "{} {}", grown.gains[0], expected);
         }
     }
 

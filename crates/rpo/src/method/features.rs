@@ -26,8 +26,8 @@ pub struct FeatureParams {
     /// (target encoding), for features with very many values; or codes, the position of the value in the attribute's
     /// list, as a number.
     ///
-    /// The default, null, is native if a method supports it and features are dense, one-hot for linear methods, beside
-    /// texts and for sparse features, and codes otherwise. The means of target are shrunk towards the mean of all
+    /// The default, null, is native if a method supports it, features are dense and no preset is given, one-hot for
+    /// linear methods, beside texts and for sparse features, and codes otherwise. The means of target are shrunk towards the mean of all
     /// samples, more strongly for values with fewer samples; a missing value gets the mean of all. In training, the
     /// means of a sample are computed on the four fifths of the samples that do not include it.
     pub nominal: Option<NominalEncoding>,

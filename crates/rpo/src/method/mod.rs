@@ -238,7 +238,7 @@ impl Method {
             needs_thresholds: self.given("thresholds").is_some(),
             parameters,
             features,
-            default_nominal: self.entry.nominal(),
+            default_nominal: self.default_nominal(),
             standardized_by: self.entry.standardized_by(),
             is_ensemble: self.entry.is_ensemble(),
             decision,
@@ -266,6 +266,14 @@ impl Method {
     fn keeps_scale(&self) -> bool {
         let may_change = self.entry.standardized_by() != StandardizedBy::Request;
         may_change && self.is_set("preset") && self.given("standardize").is_none()
+    }
+
+    /// The default encoding of nominal features. Splits between subsets of their values are in no paper.
+    fn default_nominal(&self) -> NominalEncoding {
+        match self.entry.nominal() {
+            NominalEncoding::Native if self.is_set("preset") => NominalEncoding::Codes,
+            nominal => nominal,
+        }
     }
 
     fn own_defaults(&self, task: Option<Task>) -> Map<String, Value> {

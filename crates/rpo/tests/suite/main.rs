@@ -19,6 +19,7 @@ mod linear;
 mod mixed;
 mod model_file;
 mod pipeline;
+mod presets;
 mod refusals;
 mod relabel;
 mod rerank;
