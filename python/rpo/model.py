@@ -327,9 +327,9 @@ class Model:
     ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
         """Return what each feature contributes to each score, and the base of each score.
 
-        Contributions are Shapley values: the mean change of the score when the feature becomes known, over all orders
-        in which features can become known. A score is its base, the mean over the background samples, plus the
-        contributions of all features. Trees follow known features, and average over the branches that the background
+        Contributions are Shapley values: the mean change of the score when the feature becomes seen, over all orders
+        in which features can be seen. A score is its base, the mean over the background samples, plus the
+        contributions of all features. Trees follow seen features, and average over the branches that the background
         takes otherwise (Lundberg, Erion, Lee 2018); linear models take features as independent.
         Scores are predictions, except for labels of boosting and of linear models: there they are log-odds
         (activations for classes), and for losses of counts they are logarithms of predictions.
@@ -490,8 +490,8 @@ class Model:
         """Return how much worse a metric gets when the values of a column are shuffled among the samples.
 
         It is for every method. On other samples than those of training, these are the columns that predictions need.
-        Of columns that tell the same, each may have a small importance, as the others remain (Breiman 2001). All terms
-        of a column of texts are shuffled together, and so are the parts of a date.
+        Columns that carry the same information may each have a small importance, as the others remain (Breiman 2001).
+        All terms of a column of texts are shuffled together, and so are the parts of a date.
 
         Parameters
         ----------

@@ -105,10 +105,7 @@ pub(crate) fn label_scores<'py>(
                 vec![Mean::from_iter(areas.into_iter().zip(counts)).value]
             }
             "micro-average-precision" => vec![micro_area(&truth, scores, Curve::PrecisionRecall)?],
-            name => {
-                let name = name.to_owned();
-                return Err(MetricError::UnknownMetric { name });
-            }
+            name => return Err(unknown(name)),
         })
     })?;
     Ok(values.into_pyarray(py))
@@ -151,13 +148,15 @@ pub(crate) fn set_scores<'py>(
             "true-positives" => each(&|label| label.true_positives as f64),
             "false-positives" => each(&|label| label.false_positives as f64),
             "false-negatives" => each(&|label| label.false_negatives as f64),
-            name => {
-                let name = name.to_owned();
-                return Err(MetricError::UnknownMetric { name });
-            }
+            name => return Err(unknown(name)),
         })
     })?;
     Ok(values.into_pyarray(py))
+}
+
+fn unknown(name: &str) -> MetricError {
+    let name = name.to_owned();
+    MetricError::UnknownMetric { name }
 }
 
 /// Computes a metric of numbers, for each output or over all outputs.
@@ -197,34 +196,21 @@ pub(crate) fn regression_scores<'py>(
         let sums = RegressionSums::new(truth, predicted, MissingTruth::Skip)?;
         let baseline = baseline.as_deref().map_or(Baseline::TestMean, Baseline::Given);
         let metric = match name {
-            "r2" | "half-r2" => OutputMetric::R2,
+            "r2" => OutputMetric::R2,
+            "half-r2" => return Ok(vec![sums.half_r2()]),
             "weighted-r2" => return Ok(vec![sums.variance_weighted_r2()]),
-            "pooled-rmse" => {
-                // Outputs count by their observed values, which may be fewer in one than in another.
-                let errors = sums.per_output(OutputMetric::Mse)?;
-                let columns = truth.columns().into_iter();
-                let counts = columns.map(|column| column.iter().filter(|y| !y.is_nan()).count() as f64);
-                let mean = Mean::from_iter(errors.into_iter().zip(counts)).value;
-                return Ok(vec![mean.sqrt()]);
-            }
+            "pooled-rmse" => return Ok(vec![sums.pooled_rmse()]),
             "arrmse" | "relative-rmse" => OutputMetric::RelativeRmse(baseline),
             "mse" => OutputMetric::Mse,
             "mae" => OutputMetric::Mae,
             "pinball" => OutputMetric::Pinball(&levels),
             "rmse" => OutputMetric::Rmse,
-            name => {
-                let name = name.to_owned();
-                return Err(MetricError::UnknownMetric { name });
-            }
+            name => return Err(unknown(name)),
         };
-        let mut values = sums.per_output(metric)?;
-        if per_output {
-            return Ok(values);
-        }
-        if name == "half-r2" {
-            values.truncate(values.len() / 2);
-        }
-        Ok(vec![Mean::from_iter(values).value])
+        Ok(match per_output {
+            true => sums.per_output(metric)?,
+            false => vec![sums.mean(metric)?.value],
+        })
     })?;
     Ok(values.into_pyarray(py))
 }

@@ -1,6 +1,6 @@
 //! The thread pools of computations.
 //!
-//! Every computation has a pool of its own, so that several Python threads do not wait for one another: a prediction
+//! Every computation has its own pool, so that several Python threads do not wait for one another: a prediction
 //! during a long fit starts at once. Pools are kept for later computations, as starting threads takes longer than a
 //! small prediction.
 //!

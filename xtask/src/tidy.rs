@@ -127,7 +127,7 @@ fn matchers() -> anyhow::Result<(Vec<Matcher>, Vec<Matcher>)> {
 /// Sources of the crates, and pages for readers. The changelog is exempt, as it keeps the words of its time.
 fn files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    let mut folders = ["crates", "docs", "examples", "experiments"]
+    let mut folders = ["crates", "docs", "examples", "experiments", "python"]
         .map(|name| root.join(name))
         .to_vec();
     while let Some(folder) = folders.pop() {
@@ -138,8 +138,9 @@ fn files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
                 .unwrap_or_default()
                 .to_string_lossy()
                 .into_owned();
-            if path.is_dir() && !["tests", "target"].contains(&name.as_str()) {
-                folders.push(path);
+            let is_built = name.starts_with('.') || ["tests", "target"].contains(&name.as_str());
+            if path.is_dir() {
+                folders.extend((!is_built).then_some(path));
             } else if path.extension().is_some_and(|e| e == "rs" || e == "md") {
                 files.push(path);
             }

@@ -19,9 +19,7 @@ use std::process::ExitCode;
 
 /// Every error that can end a command, with its context if the error itself lacks it.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "the message of a variant says what it is")]
-pub enum CliError {
+pub(crate) enum CliError {
     /// Incompatible arguments.
     #[error("{0}")]
     Usage(String),
@@ -36,10 +34,10 @@ pub enum CliError {
     Dataset { data: String, source: DatasetError },
     /// Data that does not match the model.
     #[error("{data} does not fit the model: {source}")]
-    Fit { data: String, source: ModelError },
+    ModelMismatch { data: String, source: ModelError },
     /// Data that does not match other data.
     #[error("{data} does not match the other data: {source}")]
-    Misfit { data: String, source: ModelError },
+    DataMismatch { data: String, source: ModelError },
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error(transparent)]
@@ -126,7 +124,7 @@ impl CliError {
             ModelError::Metric(_) | ModelError::MemoryLimit(_) | ModelError::TooFew(_) => {
                 Self::Evaluate { data, source }
             }
-            source => Self::Fit { data, source },
+            source => Self::ModelMismatch { data, source },
         }
     }
 

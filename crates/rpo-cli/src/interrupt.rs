@@ -61,7 +61,7 @@ pub(crate) fn finally(last: impl FnOnce() + Send + 'static) {
 }
 
 /// Makes the next signal end the process again.
-pub(crate) fn as_ever() {
+pub(crate) fn end_on_signal() {
     set(None);
 }
 

@@ -16,7 +16,7 @@ mod unique;
 
 use clap::Parser;
 use commands::Command;
-pub use error::CliError;
+use error::CliError;
 use std::io::Write;
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
 //! What features contribute to predictions.
 
-use crate::{CsrMatrix, Domain, InverseLink, MatrixView, Mismatch, ParameterError, Predictor};
+use crate::{CsrMatrix, InverseLink, MatrixView, Mismatch, Predictor, TooFew};
 
 /// What each feature contributes to some scores of each sample: the scores are the base plus the contributions.
 ///
@@ -19,7 +19,7 @@ pub struct Contributions {
 
 /// A model whose predictions are explained by Shapley values: the contribution of a feature is the mean change of the
 /// score when the feature becomes seen, over all orders in which features can be seen (Shapley 1953; Lundberg and Lee
-/// 2017). What a feature is worth that is not seen is told by background samples, for instance those of the training.
+/// 2017). Background samples, such as those of the training, supply the values of features that are not seen.
 pub trait Explain: Predictor {
     /// Returns what features contribute to some scores of the samples `x` (n x p): `outputs` lists the outputs of
     /// each sample, `background` (any number of rows x p) are the background samples.
@@ -39,24 +39,17 @@ pub trait Explain: Predictor {
 /// background sample.
 ///
 /// # Errors
-/// [`Mismatch`] and [`ParameterError`].
-pub fn check_explained<E: From<Mismatch> + From<ParameterError>>(
+/// [`Mismatch`] and [`TooFew`].
+pub fn check_explained<E: From<Mismatch> + From<TooFew>>(
     x: MatrixView<'_>,
     outputs: &[&[u32]],
     n_outputs: usize,
     background: MatrixView<'_>,
 ) -> Result<(), E> {
     Mismatch::check("samples with outputs to explain", x.n_rows(), outputs.len())?;
-    Domain::Count.check("the number of background samples", background.n_rows())?;
-    let unknown = outputs
-        .iter()
-        .flat_map(|outputs| *outputs)
-        .find(|&&j| j as usize >= n_outputs);
-    match unknown {
-        None => Ok(()),
-        Some(&output) => {
-            let expected = "the index of an output";
-            Err(ParameterError::out_of_range("an output to explain", output, expected).into())
-        }
+    TooFew::check("background samples", 1, background.n_rows())?;
+    for outputs in outputs {
+        TooFew::check_indices("outputs to explain", outputs, n_outputs)?;
     }
+    Ok(())
 }

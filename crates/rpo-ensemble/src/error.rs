@@ -88,7 +88,7 @@ pub enum EnsembleError {
     },
     /// An output is neither 0 nor 1, and the method learns labels.
     #[error("output {output} of sample {sample} is {value}; labels must be 0 or 1")]
-    Label {
+    NotALabel {
         /// Sample, from 0.
         sample: usize,
         /// Output, from 0.
@@ -204,7 +204,7 @@ impl EnsembleError {
             Self::Tree(e) => e.sample_mut(),
             Self::Prediction { sample, .. }
             | Self::Loss { sample, .. }
-            | Self::Label { sample, .. }
+            | Self::NotALabel { sample, .. }
             | Self::Target { sample, .. }
             | Self::Group { sample, .. }
             | Self::CellWeight { sample, .. } => Some(sample),

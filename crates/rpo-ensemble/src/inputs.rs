@@ -5,7 +5,7 @@ use rpo_core::{CsrMatrix, MatrixView, Mismatch, WeightError, finite_or_missing};
 use rpo_tree::TreeError;
 
 /// Checks shapes, outputs and weights.
-pub(crate) fn check_observed(
+pub(crate) fn check_complete(
     x: MatrixView<'_>,
     y: MatrixView<'_>,
     weights: Option<&[f32]>,
@@ -15,9 +15,9 @@ pub(crate) fn check_observed(
     weights.map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))
 }
 
-/// Like [`check_observed`], but outputs may be missing. Each output must be observed in a sample of positive weight,
+/// Like [`check_complete`], but outputs may be missing. Each output must be observed in a sample of positive weight,
 /// since nothing could be learned about it otherwise.
-pub(crate) fn check_partial(
+pub(crate) fn check_with_missing(
     x: MatrixView<'_>,
     y: MatrixView<'_>,
     weights: Option<&[f32]>,
@@ -73,7 +73,7 @@ pub(crate) fn check_labels(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<CsrMa
 /// Checks that outputs are 0 or 1, or NaN if they may be missing.
 pub(crate) fn check_binary(y: MatrixView<'_>, missing: bool) -> Result<(), EnsembleError> {
     match y.first_not_label(missing) {
-        Some((sample, output, value)) => Err(EnsembleError::Label {
+        Some((sample, output, value)) => Err(EnsembleError::NotALabel {
             sample,
             output,
             value,

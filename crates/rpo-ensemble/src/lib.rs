@@ -19,7 +19,7 @@ mod inputs;
 pub mod linfa;
 mod list;
 mod missing;
-mod observed;
+mod observers;
 mod projection;
 mod sampling;
 mod scaling;

@@ -49,7 +49,7 @@ pub(crate) fn observed_sums(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<O
 
 /// Returns the weighted mean of each output over the samples in which it is observed, 0 if it is observed in no sample
 /// of positive weight.
-pub(crate) fn known_means(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<f32> {
+pub(crate) fn observed_means(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<f32> {
     let mean = |sum: ObservedSum| if sum.weight > 0.0 { sum.mean() as f32 } else { 0.0 };
     observed_sums(y, weights).into_iter().map(mean).collect()
 }
@@ -85,7 +85,7 @@ mod tests {
             Matrix::from(MatrixView::from(&y).to_csr()),
         ] {
             for large in [1e14, 1e16, 1e30] {
-                let means = known_means(y.view(), Some(&[large, 0.1, 0.3, 0.7]));
+                let means = observed_means(y.view(), Some(&[large, 0.1, 0.3, 0.7]));
                 assert_eq!(means[0], 1.0);
                 assert!((means[1] * large - 0.1).abs() < 1e-6);
             }
@@ -93,15 +93,15 @@ mod tests {
     }
 
     #[test]
-    fn means_are_over_known_rows() {
+    fn means_are_over_observed_rows() {
         const M: f32 = f32::NAN;
         let y = array![[1.0, M, M, 0.0], [3.0, 2.0, M, 0.0], [M, 0.0, M, 4.0]];
         let csr = MatrixView::from(&y).to_csr();
         for mut y in [Matrix::from(y), Matrix::from(csr)] {
-            let means = known_means(y.view(), None);
+            let means = observed_means(y.view(), None);
             assert_eq!(means, [2.0, 1.0, 0.0, 4.0 / 3.0]);
             assert_eq!(
-                known_means(y.view(), Some(&[1.0, 3.0, 0.0])),
+                observed_means(y.view(), Some(&[1.0, 3.0, 0.0])),
                 [2.5, 2.0, 0.0, 0.0]
             );
             fill(&mut y, &means);

@@ -26,7 +26,7 @@ impl OutputScaling {
         let is_scaled = match self {
             Self::None => false,
             Self::Deviation => true,
-            Self::Auto => !are_labels(y),
+            Self::Auto => y.reborrow().first_not_label(true).is_some(),
         };
         (is_scaled && y.n_cols() > 1).then(|| {
             let reciprocal = |variance: f64| {
@@ -35,15 +35,6 @@ impl OutputScaling {
             };
             variances(y, weights).into_iter().map(reciprocal).collect()
         })
-    }
-}
-
-/// Returns true if every observed value is 0 or 1.
-fn are_labels(y: MatrixView<'_>) -> bool {
-    let is_label = |v: &f32| *v == 0.0 || *v == 1.0 || v.is_nan();
-    match y {
-        MatrixView::Dense(y) => y.iter().all(is_label),
-        MatrixView::Sparse(y) => y.data().iter().all(is_label),
     }
 }
 

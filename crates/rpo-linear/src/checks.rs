@@ -1,6 +1,6 @@
 //! Checks of features and outputs.
 
-use rpo_core::{Domain, InverseLink, MatrixView, Mismatch, WeightError};
+use rpo_core::{InverseLink, MatrixView, Mismatch, TooFew, WeightError};
 
 use crate::LinearError;
 
@@ -14,8 +14,8 @@ pub(crate) fn check_data(
     x.check_csr("features")?;
     y.check_csr("outputs")?;
     Mismatch::check("samples of the outputs", x.n_rows(), y.n_rows())?;
-    Domain::Count.check("number of samples", x.n_rows())?;
-    Domain::Count.check("number of outputs", y.n_cols())?;
+    TooFew::check("samples", 1, x.n_rows())?;
+    TooFew::check("outputs", 1, y.n_cols())?;
     x.check_values(f32::is_finite).map_err(LinearError::Features)?;
     y.check_values(f32::is_finite).map_err(LinearError::Outputs)?;
     check_labels(inverse_link, y)
@@ -25,10 +25,10 @@ fn check_labels(inverse_link: InverseLink, y: MatrixView<'_>) -> Result<(), Line
     if inverse_link == InverseLink::Identity {
         return Ok(());
     }
-    if let Some((sample, column, value)) = y.first_not_label(false) {
-        return Err(LinearError::NotLabel {
+    if let Some((sample, output, value)) = y.first_not_label(false) {
+        return Err(LinearError::NotALabel {
             sample,
-            column,
+            output,
             value,
         });
     }

@@ -1,6 +1,6 @@
 //! Errors of fitting and of prediction.
 
-use rpo_core::{MatrixError, MemoryLimit, Mismatch, NotCsr, ParameterError, WeightError};
+use rpo_core::{MatrixError, MemoryLimit, Mismatch, NotCsr, ParameterError, TooFew, WeightError};
 use rpo_projections::ProjectionError;
 
 /// The error of every fallible function of this crate.
@@ -13,6 +13,9 @@ pub enum LinearError {
     /// Two sizes that must be equal but are not.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
+    /// Fewer samples or outputs than a computation needs.
+    #[error(transparent)]
+    TooFew(#[from] TooFew),
     /// A sparse matrix that is stored by columns.
     #[error(transparent)]
     NotCsr(#[from] NotCsr),
@@ -23,12 +26,12 @@ pub enum LinearError {
     #[error("outputs: {0}")]
     Outputs(#[source] MatrixError),
     /// An output that is not 0 or 1, although the loss requires labels.
-    #[error("output {column} of sample {sample} is {value}; the logistic and softmax losses require 0 or 1")]
-    NotLabel {
+    #[error("output {output} of sample {sample} is {value}; the logistic and softmax losses require 0 or 1")]
+    NotALabel {
         /// Sample, from 0.
         sample: usize,
         /// Output, from 0.
-        column: usize,
+        output: usize,
         /// The value.
         value: f32,
     },
@@ -63,23 +66,23 @@ pub enum LinearError {
     },
     /// A score beyond the range of `f32`.
     #[error(
-        "the score of output {column} for sample {sample} is {value}: its features are too large for the weights"
+        "the score of output {output} for sample {sample} is {value}: its features are too large for the weights"
     )]
     Score {
         /// Sample, from 0.
         sample: usize,
         /// Output, from 0.
-        column: usize,
+        output: usize,
         /// The score.
         value: f32,
     },
     /// A score that is not a probability, although a decision needs one.
-    #[error("the score of sample {sample}, label {column} must be a probability, from 0 to 1, got {value}")]
+    #[error("the score of sample {sample}, label {output} must be a probability, from 0 to 1, got {value}")]
     NotAProbability {
         /// Sample, from 0.
         sample: usize,
         /// Label, from 0.
-        column: usize,
+        output: usize,
         /// The score.
         value: f32,
     },
@@ -99,7 +102,7 @@ impl LinearError {
     pub fn sample_mut(&mut self) -> Option<&mut usize> {
         match self {
             Self::Features(e) | Self::Outputs(e) => e.row_mut(),
-            Self::NotLabel { sample, .. }
+            Self::NotALabel { sample, .. }
             | Self::NotClass { sample, .. }
             | Self::Score { sample, .. }
             | Self::NotAProbability { sample, .. } => Some(sample),

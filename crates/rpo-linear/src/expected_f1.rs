@@ -38,13 +38,13 @@ pub fn f1_decisions(
     if let Prevalence::Given(shares) = prevalence {
         Mismatch::check("prevalences", d, shares.len())?;
         let mut shares = shares.iter();
-        shares.try_for_each(|share| Domain::Probability.check("a prevalence", *share))?;
+        shares.try_for_each(|share| Domain::Probability.check("prevalence", *share))?;
     }
     let is_none = |score: f32| !is_probability(f64::from(score));
-    if let Some(((row, column), &value)) = scores.indexed_iter().find(|(_, score)| is_none(**score)) {
+    if let Some(((sample, output), &value)) = scores.indexed_iter().find(|(_, score)| is_none(**score)) {
         return Err(LinearError::NotAProbability {
-            sample: row,
-            column,
+            sample,
+            output,
             value,
         });
     }
@@ -188,7 +188,7 @@ mod tests {
                 found,
                 Err(LinearError::NotAProbability {
                     sample: 1,
-                    column: 1,
+                    output: 1,
                     ..
                 })
             );
@@ -200,7 +200,7 @@ mod tests {
             assert!(matches!(
                 found,
                 Err(LinearError::Parameter(ParameterError::OutOfRange {
-                    name: "a prevalence",
+                    name: "prevalence",
                     ..
                 }))
             ));

@@ -67,10 +67,10 @@ pub(crate) fn check_finite(scores: ArrayView2<'_, f32>, first: usize) -> Result<
         return Ok(());
     }
     let bad = scores.indexed_iter().find(|(_, v)| !v.is_finite());
-    bad.map_or(Ok(()), |((row, column), &value)| {
+    bad.map_or(Ok(()), |((row, output), &value)| {
         Err(LinearError::Score {
             sample: first + row,
-            column,
+            output,
             value,
         })
     })

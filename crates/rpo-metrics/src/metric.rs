@@ -320,10 +320,7 @@ impl Metric {
             Self::Brier => mean(&on.probabilities()?.brier),
             Self::Ece => mean(&on.probabilities()?.calibration),
             Self::R2 => on.sums()?.mean(OutputMetric::R2)?.value,
-            Self::HalfR2 => {
-                let r2 = on.sums()?.per_output(OutputMetric::R2)?;
-                mean(&r2[..r2.len() / 2])
-            }
+            Self::HalfR2 => on.sums()?.half_r2(),
             Self::Arrmse => {
                 let baseline = on
                     .options()

@@ -43,7 +43,7 @@ pub enum OutputMetric<'a> {
     Pinball(&'a [f64]),
     /// The fraction of true values that are at most the prediction, y ≤ ŷ: near τ if the prediction is a good quantile
     /// of level τ.
-    Coverage,
+    QuantileCoverage,
 }
 
 /// The sums of one output from which all metrics follow.
@@ -221,7 +221,7 @@ impl RegressionSums {
             OutputMetric::Rmse => each(|o| (o.residual / o.n as f64).sqrt()),
             OutputMetric::Mae => each(|o| o.absolute / o.n as f64),
             OutputMetric::Pinball(levels) => self.pinball(levels)?,
-            OutputMetric::Coverage => each(|o| o.covered as f64 / o.n as f64),
+            OutputMetric::QuantileCoverage => each(|o| o.covered as f64 / o.n as f64),
         })
     }
 
@@ -241,6 +241,19 @@ impl RegressionSums {
             return self.mean(OutputMetric::R2).map_or(f64::NAN, |mean| mean.value);
         }
         1.0 - varying().map(|o| o.residual).sum::<f64>() / total
+    }
+
+    /// Returns the root of the mean squared error over all evaluated values, whatever the output.
+    pub fn pooled_rmse(&self) -> f64 {
+        let residual: f64 = self.outputs.iter().map(|o| o.residual).sum();
+        let n: usize = self.outputs.iter().map(|o| o.n).sum();
+        (residual / n as f64).sqrt()
+    }
+
+    /// Returns the mean of r² over the first half of the outputs ([`Metric::HalfR2`](crate::Metric::HalfR2)).
+    pub fn half_r2(&self) -> f64 {
+        let half = |r2: Vec<f64>| Mean::from_iter(r2[..r2.len() / 2].iter().copied()).value;
+        self.per_output(OutputMetric::R2).map_or(f64::NAN, half)
     }
 
     fn relative_rmse(&self, means: &[f64]) -> Vec<f64> {
@@ -433,6 +446,9 @@ mod tests {
         let y = array![[1.0, f64::NAN], [2.0, 5.0], [3.0, 5.0], [4.0, 5.0]];
         let predicted = array![[2.0, 1.0], [2.0, 4.0], [2.0, 6.0], [2.0, 5.0]];
         let sums = RegressionSums::new(y.view(), predicted.view(), MissingTruth::Skip).unwrap();
-        assert_eq!(sums.per_output(OutputMetric::Coverage), Ok(vec![0.5, 2.0 / 3.0]));
+        assert_eq!(
+            sums.per_output(OutputMetric::QuantileCoverage),
+            Ok(vec![0.5, 2.0 / 3.0])
+        );
     }
 }

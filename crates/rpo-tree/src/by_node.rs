@@ -1,6 +1,6 @@
 //! Routing of samples through a tree, node by node.
 
-use crate::partition::Deal;
+use crate::partition::ByChild;
 use crate::rule::Rule;
 use crate::structure::{Node, Structure};
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::ops::Range;
 pub struct ByNode {
     /// Rows, with those of a node adjacent.
     order: Vec<u32>,
-    deal: Deal,
+    by_child: ByChild,
     /// Nodes at which rows are waiting.
     waiting: Vec<(usize, Range<usize>)>,
 }
@@ -22,7 +22,11 @@ impl<R: Rule> Structure<R> {
     /// All samples of a node are routed before any goes further, so that a large rule is loaded into the cache once for
     /// all of them. For small rules, [`leaves`](Self::leaves) is faster.
     pub fn leaves_by_node(&self, child: impl Fn(&R, usize) -> usize, work: &mut ByNode, leaves: &mut [u32]) {
-        let ByNode { order, deal, waiting } = work;
+        let ByNode {
+            order,
+            by_child,
+            waiting,
+        } = work;
         order.clear();
         order.extend(0..leaves.len() as u32);
         waiting.clear();
@@ -36,8 +40,8 @@ impl<R: Rule> Structure<R> {
                 }
                 Node::Split { rule, first_child } => (rule, *first_child as usize),
             };
-            deal.sort(rows, rule.arity(), |row| child(rule, row as usize));
-            waiting.extend(deal.reached().map(|(c, reached)| {
+            by_child.sort(rows, rule.arity(), |row| child(rule, row as usize));
+            waiting.extend(by_child.reached().map(|(c, reached)| {
                 let reached = range.start + reached.start..range.start + reached.end;
                 (first_child + c, reached)
             }));

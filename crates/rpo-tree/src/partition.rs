@@ -81,21 +81,21 @@ pub(crate) fn partition_in_two(rows: &mut [u32], children: &[u16], fewer: &mut V
 
 /// Sorts the rows of a node by child; holds the buffers.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Deal {
+pub(crate) struct ByChild {
     children: Vec<usize>,
     sorted: Vec<u32>,
     /// End of the rows of each child.
     pub(crate) ends: Vec<usize>,
 }
 
-impl Deal {
+impl ByChild {
     /// Sorts rows by child, stably; [`ends`](Self::ends) are set to the end of the rows of each of `arity` children.
     pub(crate) fn sort(&mut self, rows: &mut [u32], arity: usize, child: impl FnMut(u32) -> usize) {
         self.children.clear();
         self.children.extend(rows.iter().copied().map(child));
         self.ends.resize(arity, 0);
-        let dealt = self.children.iter().copied().zip(rows.iter().copied());
-        partition(dealt, &mut self.ends, &mut self.sorted);
+        let of_children = self.children.iter().copied().zip(rows.iter().copied());
+        partition(of_children, &mut self.ends, &mut self.sorted);
         rows.copy_from_slice(&self.sorted[..rows.len()]);
     }
 

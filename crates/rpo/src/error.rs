@@ -26,10 +26,10 @@ pub enum ModelError {
     /// Parts of a model with different sizes.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
-    /// A metric or ranking of labels for a model that predicts numbers.
+    /// A metric, ranking or decision of labels for a model that predicts numbers.
     #[error("{metric} is for labels; the model predicts numbers")]
     MetricForLabels {
-        /// The metric or ranking, such as "ranking by propensity".
+        /// The metric, ranking or decision, such as "ranking by propensity".
         metric: String,
     },
     /// A metric or ranking that depends on the label counts of training, for a model that predicts numbers beside labels.

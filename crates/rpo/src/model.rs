@@ -308,8 +308,8 @@ impl Model {
     /// have a threshold that is not used.
     ///
     /// # Errors
-    /// [`ModelError::Task`] if no output is a label, [`ModelError::Mismatch`] if there is not one score per output,
-    /// [`ModelError::Threshold`] for NaN. For a rule: data without the columns of the model, or other samples than
+    /// [`ModelError::MetricForLabels`] if no output is a label, [`ModelError::Mismatch`] if there is not one score per
+    /// output, [`ModelError::Threshold`] for NaN. For a rule: data without the columns of the model, or other samples than
     /// those of the training set; [`ModelError::Ensemble`] if the model has no out-of-bag predictions, or scores take
     /// more than 4 GiB.
     pub fn with_thresholds<'a>(self, from: impl Into<ThresholdSource<'a>>) -> Result<Self, ModelError> {
@@ -420,8 +420,8 @@ impl Model {
     /// CSR of ones.
     ///
     /// # Errors
-    /// [`ModelError::Task`] if the model predicts numbers; scores for another number of labels, or NaN; scores that are
-    /// not probabilities ([`MetricError::NotAProbability`](rpo_metrics::MetricError::NotAProbability)), for
+    /// [`ModelError::MetricForLabels`] if the model predicts numbers; scores for another number of labels, or NaN; scores
+    /// that are not probabilities ([`MetricError::NotAProbability`](rpo_metrics::MetricError::NotAProbability)), for
     /// [`Decision::ExpectedF1`].
     pub fn decide(&self, scores: ArrayView2<'_, f32>) -> Result<CsrMatrix, ModelError> {
         self.decision.labels(scores, self)
@@ -432,8 +432,8 @@ impl Model {
     /// or every part saw all samples, as trees of Extra-Trees do, or if features contain the targets of these samples
     /// ([`Pipeline::target_encoded`]).
     ///
-    /// Samples are told by their position: others, or the same in another order, are not noticed, and their predictions
-    /// are not out of bag.
+    /// Samples are matched by position; other samples, or another order, go unnoticed, and their predictions are not out
+    /// of bag.
     ///
     /// # Errors
     /// Another number of samples than in the training set; predictions larger than 4 GiB.
@@ -563,12 +563,11 @@ impl Model {
 
     /// Checks that some outputs of the model are labels.
     pub(crate) fn check_labels(&self) -> Result<(), ModelError> {
-        match self.schema.task {
-            expected @ Task::Regression if self.labels().is_empty() => Err(ModelError::Task {
-                expected,
-                given: Task::MultiLabel,
+        match self.labels().is_empty() {
+            true => Err(ModelError::MetricForLabels {
+                metric: "deciding which labels to predict".to_owned(),
             }),
-            _ => Ok(()),
+            false => Ok(()),
         }
     }
 }

@@ -111,14 +111,4 @@ impl Model {
             false => Err(ModelError::LeftOut { n_train, given }),
         }
     }
-
-    /// The samples of the training in the data set that is passed again: all, or without those that a fit
-    /// [leaves out](Dataset::for_training). They are told by their number alone: others, or the same in another order,
-    /// are not noticed.
-    pub fn training_samples<'d>(&self, data: &'d Dataset) -> Cow<'d, Dataset> {
-        match data.n_samples() == self.n_train() {
-            true => Cow::Borrowed(data),
-            false => data.for_training(),
-        }
-    }
 }

@@ -1,8 +1,10 @@
 //! The summary of the training set that a model keeps.
 
-use crate::ModelError;
+use crate::{Model, ModelError};
+use rpo_core::Predictor;
 use rpo_core::store::{Reader, Sizes, Store, StoreError, Writer};
 use rpo_data::{Dataset, Task};
+use std::borrow::Cow;
 
 /// Distribution of the outputs.
 #[derive(Debug, Clone, PartialEq)]
@@ -353,6 +355,18 @@ impl TrainingSummary {
             checksums,
             ..summary
         })
+    }
+}
+
+impl Model {
+    /// The samples of the training in the data set that is passed again: all, or without those that a fit
+    /// [leaves out](Dataset::for_training). Samples are matched by position; other samples, or another order, go
+    /// unnoticed.
+    pub fn training_samples<'d>(&self, data: &'d Dataset) -> Cow<'d, Dataset> {
+        match data.n_samples() == self.n_train() {
+            true => Cow::Borrowed(data),
+            false => data.for_training(),
+        }
     }
 }
 

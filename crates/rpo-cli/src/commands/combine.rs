@@ -61,7 +61,7 @@ pub(crate) struct Combine {
     threads: ThreadOptions,
 }
 
-/// The help of `--group`, of which the one of training describes what is done there.
+/// The help of `--group`, which differs from that of training.
 const GROUP: &str = "Keep samples of the data together that have the same value in this column of a table, such as a \
 customer: the printed score is that of weights found on other customers. The column is not a feature. With --id another \
 column identifies the samples, for which the file is read once more";

@@ -108,7 +108,7 @@ impl CrossValidate {
             on_fold: Some(&mut on_fold),
         };
         let result = cross_validate(estimator.as_ref(), &data, &metrics, folds);
-        interrupt::as_ever();
+        interrupt::end_on_signal();
         bar.finish_and_clear();
         let result = result.map_err(|source| self.fit.failed(source))?;
         if let (Some(path), Some(kept)) = (&self.predictions, kept) {

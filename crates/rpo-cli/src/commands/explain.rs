@@ -3,7 +3,7 @@
 use crate::csv_file;
 use crate::error::CliError;
 use crate::files;
-use crate::options::{InputOptions, ThreadOptions, UnseenOptions};
+use crate::options::{InputOptions, List, ThreadOptions, UnseenOptions, all};
 use crate::output::Output;
 use crate::predictions::{Explanation, for_each_explanation};
 use clap::Args;
@@ -45,14 +45,9 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "FILE|@NAME")]
     background: Option<String>,
 
-    /// Only these outputs, by name.
-    #[arg(
-        long,
-        value_name = "NAME,...",
-        value_delimiter = ',',
-        conflicts_with = "top_k"
-    )]
-    outputs: Vec<String>,
+    /// Only these outputs, by name. A name with a comma stands in double quotes: '"depth, m",width'.
+    #[arg(long, value_name = "NAME,...", conflicts_with = "top_k")]
+    outputs: Vec<List<String>>,
 
     /// Only the best K labels of each sample.
     #[arg(long, value_name = "K")]
@@ -167,7 +162,10 @@ impl Explain {
         };
         let chosen = match self.outputs.is_empty() {
             true => (0..names.iter().len() as u32).collect(),
-            false => self.outputs.iter().map(named).collect::<Result<Vec<u32>, _>>()?,
+            false => all(&self.outputs)
+                .iter()
+                .map(named)
+                .collect::<Result<Vec<u32>, _>>()?,
         };
         Ok(vec![chosen; x.n_rows()])
     }

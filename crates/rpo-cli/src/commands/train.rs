@@ -10,10 +10,11 @@ use crate::output::{Report, note, note_fitted};
 use crate::progress;
 use crate::resources::{Stopwatch, peak_memory_bytes};
 use clap::Args;
-use rpo::combine::{Candidate, Ensemble};
+use rpo::combine::{Candidate, Ensemble, Selection};
 use rpo::data::Dataset;
 use rpo::linear::FitEstimate;
-use rpo::{Estimator, FitContext, Model, ModelError};
+use rpo::metrics::Metric;
+use rpo::{Estimator, FitContext, Method, Model, ModelError, OobScore};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -69,12 +70,36 @@ impl Train {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         // Report all errors that can be found before the data is read.
         let method = self.fit.start(&[])?;
+        self.check_options(&method)?;
+        // The continued model may be replaced by the longer one, which is complete before the old file goes.
+        files::check(self.fit.files(), [("--model", Some(self.model.as_path()))])?;
+        let start = self.start.as_ref().map(Model::load).transpose()?;
+
+        let clock = Stopwatch::start();
+        let data = self.groups.load(&self.fit)?;
+        let load_seconds = clock.wall_seconds();
+
+        let clock = Stopwatch::start();
+        let estimator = self.fit.estimator(&method, &data)?;
+        note_part(&estimator.parameters(), &data);
+        let trained = match self.low_memory {
+            true => self.train_to_file(estimator.as_ref(), &data, &clock)?,
+            false => self.train_whole(&method, estimator.as_ref(), start.as_ref(), &data, &clock)?,
+        };
+        let mut report = Report::default();
+        report.set("load_seconds", load_seconds);
+        trained.report(&data, &mut report);
+        report.print(self.json)
+    }
+
+    fn check_options(&self, method: &Method) -> Result<(), CliError> {
         let estimator = method.estimator_for_any_task()?;
+        let name = method.entry().name;
         if self.low_memory && estimator.streaming().is_none() {
             let of_the_whole = ["thresholds", "intervals"]
                 .into_iter()
                 .find(|name| method.is_set(name));
-            return Err(CliError::Usage(match (method.entry().name, of_the_whole) {
+            return Err(CliError::Usage(match (name, of_the_whole) {
                 ("craftml", Some(name)) => {
                     format!("--low-memory saves trees as they grow; --{name} needs the whole model")
                 }
@@ -89,94 +114,73 @@ impl Train {
             check_groups(&self.groups)?;
         }
         if self.start.is_some() && !estimator.continues() {
-            let name = method.entry().name;
             return Err(CliError::Usage(format!(
                 "--continue is for boosting, not for {name}; extend forests with `rpo merge`"
             )));
         }
-        // The continued model may be replaced by the longer one, which is complete before the old file goes.
-        files::check(self.fit.files(), [("--model", Some(self.model.as_path()))])?;
-        let start = self.start.as_ref().map(Model::load).transpose()?;
+        Ok(())
+    }
 
-        let clock = Stopwatch::start();
-        let data = self.groups.load(&self.fit)?;
-        let load_seconds = clock.wall_seconds();
+    fn train_to_file(
+        &self,
+        estimator: &dyn Estimator,
+        data: &Dataset,
+        clock: &Stopwatch,
+    ) -> Result<Trained, CliError> {
+        let (bytes, is_interrupted) = self.with_progress(estimator, None, |context| {
+            Model::fit_to_file(estimator, data, context, &self.model)
+        })?;
+        Ok(Trained {
+            fit_seconds: clock.wall_seconds(),
+            cpu_seconds: clock.cpu_seconds(),
+            model_bytes: bytes.expect("checked before the fit, whatever the task"),
+            oob: None,
+            selection: None,
+            n_models: None,
+            is_interrupted,
+        })
+    }
 
-        let clock = Stopwatch::start();
-        let estimator = self.fit.estimator(&method, &data)?;
-        note_part(&estimator.parameters(), &data);
-        let (mut oob, mut selected, mut n_models, mut is_interrupted) = (None, None, None, false);
-        let (model_bytes, fit_seconds, cpu_seconds) = if self.low_memory {
-            let (bytes, _) = self.with_progress(estimator.as_ref(), None, |context| {
-                Model::fit_to_file(estimator.as_ref(), &data, context, &self.model)
-            })?;
-            let bytes = bytes.expect("checked above, whatever the task");
-            (bytes, clock.wall_seconds(), clock.cpu_seconds())
-        } else {
-            let (model, is_cut) = self.with_progress(estimator.as_ref(), start.as_ref(), |context| {
-                Model::fit_with(estimator.as_ref(), &data, context)
-            })?;
-            is_interrupted = is_cut;
-            let (fit_seconds, cpu_seconds) = (clock.wall_seconds(), clock.cpu_seconds());
-            if self.oob {
-                oob = Some(oob_score(&model, &data)?);
-            }
-            note_fitted(&model);
-            if method.is_set("thresholds") && model.thresholds().is_none() && !data.single_labels().is_empty()
-            {
-                note(
-                    "no thresholds were found, as the scores of the withheld samples take too much memory: labels are \
-                     predicted from a score of 0.5 on",
-                );
-            }
-            if let Some(ensemble) = model.predictor().downcast_ref::<Ensemble>() {
-                selected = ensemble.selection.clone();
-                n_models = Some(ensemble.members().count());
-            }
-            let has_lost = |has: fn(&Model) -> bool| start.as_ref().is_some_and(has) && !has(&model);
-            for (what, is_lost) in [
-                ("intervals", has_lost(|model| model.intervals().is_some())),
-                ("thresholds", has_lost(|model| model.thresholds().is_some())),
-            ] {
-                if is_lost {
-                    note(&format!(
-                        "the model that was continued has {what}, and this one has none: --{what} finds them again"
-                    ));
-                }
-            }
-            if model.intervals().is_some() {
-                note_equal_values(&data);
-            }
-            if model.intervals().is_some() || selected.is_some() {
-                note_copies(&data);
-            }
-            (model.save(&self.model)?, fit_seconds, cpu_seconds)
-        };
-        let mut report = Report::default();
-        report.set("load_seconds", load_seconds);
-        report.set("fit_seconds", fit_seconds);
-        report.set_known("cpu_seconds", cpu_seconds);
-        report.set_sizes(&data);
-        report.set("model_bytes", model_bytes);
-        report.set_known("peak_memory_bytes", peak_memory_bytes());
-        if let Some(selection) = selected {
-            let weights = selection
-                .candidates
-                .iter()
-                .filter_map(|candidate| candidate.weight);
-            // A configuration may have several models, of different seeds or folds.
-            report.set("configurations", weights.count());
-            report.set_known("models", n_models);
-            // Each sample is scored with weights found on other samples.
-            report.set_known(&format!("cross_fitted_{}", selection.metric), selection.score);
+    fn train_whole(
+        &self,
+        method: &Method,
+        estimator: &dyn Estimator,
+        start: Option<&Model>,
+        data: &Dataset,
+        clock: &Stopwatch,
+    ) -> Result<Trained, CliError> {
+        let (model, is_interrupted) = self.with_progress(estimator, start, |context| {
+            Model::fit_with(estimator, data, context)
+        })?;
+        let (fit_seconds, cpu_seconds) = (clock.wall_seconds(), clock.cpu_seconds());
+        let oob = self.oob.then(|| oob_score(&model, data)).transpose()?;
+        note_fitted(&model);
+        if method.is_set("thresholds") && model.thresholds().is_none() && !data.single_labels().is_empty() {
+            note(
+                "no thresholds were found, as the scores of the withheld samples take too much memory: labels are \
+                 predicted from a score of 0.5 on",
+            );
         }
-        if let Some(oob) = oob {
-            report_oob(oob, &mut report);
+        if let Some(start) = start {
+            note_lost(start, &model);
         }
-        if is_interrupted {
-            report.set("interrupted", true);
+        let ensemble = model.predictor().downcast_ref::<Ensemble>();
+        let selection = ensemble.and_then(|ensemble| ensemble.selection.clone());
+        if model.intervals().is_some() {
+            note_equal_values(data);
         }
-        report.print(self.json)
+        if model.intervals().is_some() || selection.is_some() {
+            note_copies(data);
+        }
+        Ok(Trained {
+            fit_seconds,
+            cpu_seconds,
+            model_bytes: model.save(&self.model)?,
+            oob,
+            selection,
+            n_models: ensemble.map(|ensemble| ensemble.members().count()),
+            is_interrupted,
+        })
     }
 
     /// Fits with a progress bar. Returns true beside the result if Ctrl-C ended the fit with the best so far.
@@ -228,12 +232,65 @@ impl Train {
             ..FitContext::default()
         };
         let fitted = fit(&context);
-        interrupt::as_ever();
+        interrupt::end_on_signal();
         bar.finish_and_clear();
         match fitted {
             Ok(fitted) => Ok((fitted, is_interrupted())),
             Err(source) if is_interrupted() && source.is_stopped() => Err(CliError::Interrupted),
             Err(source) => Err(self.fit.failed(source)),
+        }
+    }
+}
+
+/// A saved model, and what the report says of it.
+struct Trained {
+    fit_seconds: f64,
+    cpu_seconds: Option<f64>,
+    model_bytes: u64,
+    oob: Option<(Metric, OobScore)>,
+    /// What an ensemble was chosen from.
+    selection: Option<Selection>,
+    /// Number of models of an ensemble.
+    n_models: Option<usize>,
+    is_interrupted: bool,
+}
+
+impl Trained {
+    fn report(self, data: &Dataset, report: &mut Report) {
+        report.set("fit_seconds", self.fit_seconds);
+        report.set_known("cpu_seconds", self.cpu_seconds);
+        report.set_sizes(data);
+        report.set("model_bytes", self.model_bytes);
+        report.set_known("peak_memory_bytes", peak_memory_bytes());
+        if let Some(selection) = self.selection {
+            let candidates = selection.candidates.iter();
+            let weights = candidates.filter_map(|candidate| candidate.weight);
+            // A configuration may have several models, of different seeds or folds.
+            report.set("configurations", weights.count());
+            report.set_known("models", self.n_models);
+            // Each sample is scored with weights found on other samples.
+            report.set_known(&format!("cross_fitted_{}", selection.metric), selection.score);
+        }
+        if let Some(oob) = self.oob {
+            report_oob(oob, report);
+        }
+        if self.is_interrupted {
+            report.set("interrupted", true);
+        }
+    }
+}
+
+/// Notes what a continued model had and the longer one has not.
+fn note_lost(start: &Model, model: &Model) {
+    let has_lost = |has: fn(&Model) -> bool| has(start) && !has(model);
+    for (what, is_lost) in [
+        ("intervals", has_lost(|model| model.intervals().is_some())),
+        ("thresholds", has_lost(|model| model.thresholds().is_some())),
+    ] {
+        if is_lost {
+            note(&format!(
+                "the model that was continued has {what}, and this one has none: --{what} finds them again"
+            ));
         }
     }
 }

@@ -10,7 +10,7 @@ use rpo::metrics::MetricError;
 /// Suggests an option that solves the problem, if there is one.
 pub(super) fn of(error: &CliError) -> Option<&'static str> {
     match error {
-        CliError::Fit { source, .. } => of_misfit(source),
+        CliError::ModelMismatch { source, .. } => of_model_mismatch(source),
         CliError::Evaluate {
             source: ModelError::MemoryLimit(_),
             ..
@@ -29,7 +29,7 @@ pub(super) fn of(error: &CliError) -> Option<&'static str> {
 }
 
 /// For data that do not fit the model.
-fn of_misfit(error: &ModelError) -> Option<&'static str> {
+fn of_model_mismatch(error: &ModelError) -> Option<&'static str> {
     match error {
         ModelError::MissingFeature { .. } => {
             Some("rpo train --impute stores the values to fill in with the model")
@@ -72,17 +72,17 @@ fn of_read(error: &ReadError) -> Option<&'static str> {
     Some(match &error.kind {
         ReadErrorKind::MissingTarget { .. } => "--missing-outputs allows missing outputs",
         ReadErrorKind::UnknownTarget { columns, .. } if columns.len() == 1 && !error.has_rows => {
-            "--delimiter says which character separates the columns of CSV"
+            "set the character between the columns of CSV with --delimiter"
         }
         ReadErrorKind::UnknownTarget { .. } => {
-            "--targets, --labels, --label-list and --n-targets say where the outputs are"
+            "select the outputs with --targets, --labels, --label-list or --n-targets"
         }
         ReadErrorKind::TargetOfWords { .. } => {
             "words are classes where a model is trained on them; this target is a number or a label"
         }
         ReadErrorKind::DeclaredTwice { what: "column", .. } => "--ignore leaves out all columns of this name",
         ReadErrorKind::FieldCount { .. } => {
-            "--delimiter says which character separates the columns; a text that contains it is quoted"
+            "set the character between the columns with --delimiter; a text that contains it is quoted"
         }
         ReadErrorKind::TargetIsOther { .. } => "take it out of the targets, or out of the other option",
         ReadErrorKind::TooManyImplied { what: "feature", .. } => {
@@ -106,7 +106,7 @@ fn of_read(error: &ReadError) -> Option<&'static str> {
         ReadErrorKind::IndexZero => {
             "--first-feature 0 reads files that count from 0; a file for a model counts as that of its training did"
         }
-        ReadErrorKind::UnknownFormat { .. } => "--format says which format it is",
+        ReadErrorKind::UnknownFormat { .. } => "choose the format with --format",
         // --missing-values is for CSV.
         ReadErrorKind::NotFinite { .. } if error.has_rows => return None,
         ReadErrorKind::NotFinite { .. } => {

@@ -19,6 +19,7 @@ pub(crate) use data::{
 };
 pub(crate) use fit::FitOptions;
 pub(crate) use method::{MethodOptions, argument};
+pub(crate) use names::{List, all};
 pub(crate) use propensity::{PropensityOptions, RerankOptions};
 pub(crate) use sample_weights::SampleWeightOptions;
 pub(crate) use text::TextColumnOptions;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// Names separated by commas, each in any form. A name that contains a comma stands in double quotes, in which two
 /// double quotes are one, as in CSV.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct List<T>(pub(super) Vec<T>);
+pub(crate) struct List<T>(pub(super) Vec<T>);
 
 impl<T: FromStr<Err: Display>> FromStr for List<T> {
     type Err = String;
@@ -21,7 +21,7 @@ impl<T: FromStr<Err: Display>> FromStr for List<T> {
 }
 
 /// Returns the items of lists.
-pub(super) fn all<T: Clone>(lists: &[List<T>]) -> Vec<T> {
+pub(crate) fn all<T: Clone>(lists: &[List<T>]) -> Vec<T> {
     lists.iter().flat_map(|List(items)| items).cloned().collect()
 }
 

@@ -152,7 +152,7 @@ fn labels_that_look_like_lists_are_noted() {
     let noted = folder.run(&format!("{train} t.csv"));
     assert_eq!(noted.code, Some(0), "{}", noted.stderr);
     let expected = "no sample has two labels separated by ';' in \"tags\", but labels such as \"a|b\" (1 of 3) look like \
-        lists separated by '|': --label-separator says what separates them";
+        lists separated by '|': set the separator with --label-separator";
     assert!(noted.stderr.contains(expected), "{}", noted.stderr);
     // Lists as Python prints them.
     let rows = (0..30).map(|i| format!("{},\"{}\"\n", i % 7, ["['a']", "['a', 'b']", "[]"][i % 3]));

@@ -327,7 +327,10 @@ fn quantiles_are_scored_by_output() {
     folder.ok("evaluate --data t.csv --model q.rpo --per-output q.csv");
     let table = folder.read("q.csv");
     let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
-    assert_eq!(rows[0], ["output", "r2", "mae", "rmse", "pinball", "coverage"]);
+    assert_eq!(
+        rows[0],
+        ["output", "r2", "mae", "rmse", "pinball", "quantile-coverage"]
+    );
     let coverage = |row: usize| rows[row][5].parse::<f64>().unwrap();
     assert!(
         (0.02..0.3).contains(&coverage(1)) && (0.7..0.98).contains(&coverage(2)),

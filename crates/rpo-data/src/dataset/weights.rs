@@ -485,7 +485,7 @@ mod tests {
             data.samples_for_training()
         };
         assert_eq!(weighted([1.0, 0.0, 1.0, 1.0]), Some(vec![3]));
-        // Without any output there is nothing to learn, which the fit tells.
+        // Without any output there is nothing to learn; the fit reports it.
         assert_eq!(weighted([1.0, 0.0, 1.0, 0.0]), Some(vec![0, 2]));
     }
 

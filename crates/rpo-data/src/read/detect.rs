@@ -3,8 +3,8 @@
 use super::csv::delimiter_of;
 use super::error::{ReadError, ReadErrorKind};
 use super::format::Format;
+use super::labelled_line::{MOST_COLUMNS, Sample, Syntax, parse_sample};
 use super::line::LineReader;
-use super::sample::{MOST_COLUMNS, Sample, Syntax, parse_sample};
 use super::xmlrepo::parse_header;
 use crate::message::lossy;
 use flate2::bufread::MultiGzDecoder;

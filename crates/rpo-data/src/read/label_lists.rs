@@ -2,7 +2,7 @@
 
 use super::error::{ReadError, ReadErrorKind};
 use super::options::{LabelList, ReadOptions, Targets};
-use super::text::utf8;
+use super::quoted_text::utf8;
 use super::typed::{Field, MOST_CATEGORIES};
 use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, LabelColumn, LeftOut, Task};

@@ -13,24 +13,24 @@ mod date;
 mod detect;
 mod error;
 mod format;
+mod in_memory;
 mod known_values;
 mod label_file;
 mod label_lists;
 mod label_words;
+mod labelled_line;
 mod line;
 mod names_file;
 mod narrow;
 mod number;
 mod options;
 mod pattern;
+mod quoted_text;
 mod row;
-mod rows;
-mod sample;
-mod samples;
+mod sample_sets;
 mod split_lists;
 mod svmlight;
 mod table;
-mod text;
 mod text_of_samples;
 mod typed;
 mod xmlrepo;
@@ -38,11 +38,11 @@ mod xmlrepo;
 pub use date::Time;
 pub use error::{ReadError, ReadErrorKind};
 pub use format::Format;
+pub use in_memory::{Cell, read_rows};
 pub use known_values::known_positions;
 pub use label_file::LabelFile;
 pub use names_file::read_names;
 pub use options::{ColumnType, FirstFeature, LabelList, Missing, ReadOptions, Targets};
-pub use rows::{Cell, read_rows};
 pub use split_lists::read_split;
 pub use text_of_samples::TextOfSamples;
 
@@ -136,8 +136,8 @@ fn read_format(
 ) -> Result<Dataset, ReadError> {
     match format {
         Format::Auto => unreachable!("the format is known"),
-        Format::XmlRepo => samples::read_xmlrepo(reader, options),
-        Format::SvmLight => samples::read_svmlight(reader, options),
+        Format::XmlRepo => sample_sets::read_xmlrepo(reader, options),
+        Format::SvmLight => sample_sets::read_svmlight(reader, options),
         Format::Arff => {
             refuse_column_options(format, options)?;
             table::read_arff(reader, options)

@@ -3,7 +3,7 @@
 use super::detect::open;
 use super::error::{ReadError, ReadErrorKind};
 use super::line::LineReader;
-use super::text::utf8;
+use super::quoted_text::utf8;
 use crate::names::Names;
 use std::io::BufRead;
 use std::path::Path;

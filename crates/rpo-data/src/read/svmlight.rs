@@ -1,9 +1,9 @@
 //! Multi-label svmlight files.
 
 use super::error::{ReadError, ReadErrorKind};
+use super::labelled_line::{MOST_COLUMNS, Sample, Syntax, parse_sample};
 use super::line::LineReader;
 use super::options::FirstFeature;
-use super::sample::{MOST_COLUMNS, Sample, Syntax, parse_sample};
 use crate::dataset::EmptyLines;
 use std::io::BufRead;
 

@@ -1,9 +1,9 @@
 //! The text format of the Extreme Classification Repository.
 
 use super::error::{ReadError, ReadErrorKind};
+use super::labelled_line::{Sample, Syntax, check_declared, parse_sample};
 use super::line::LineReader;
 use super::number;
-use super::sample::{Sample, Syntax, check_declared, parse_sample};
 use crate::message::lossy;
 use std::io::BufRead;
 

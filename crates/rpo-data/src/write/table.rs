@@ -4,6 +4,7 @@ use super::WriteError;
 use super::number::Number;
 use super::targets::Targets;
 use crate::dataset::{Dataset, Task};
+use crate::read::ReadOptions;
 use rpo_core::Matrix;
 use std::borrow::Cow;
 use std::fmt;
@@ -33,13 +34,13 @@ impl CsvField<'_> {
     /// # Errors
     /// [`WriteError::ReadsAsMissing`] for blanks and `NA`.
     pub fn check_present(&self, column: &str) -> Result<(), WriteError> {
-        match self.text.trim_ascii() {
-            "" | "NA" => Err(WriteError::ReadsAsMissing {
+        if ReadOptions::default().reads_as_missing(self.text) {
+            return Err(WriteError::ReadsAsMissing {
                 column: column.to_owned(),
                 value: self.text.to_owned(),
-            }),
-            _ => Ok(()),
+            });
         }
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use super::columns::check_unique;
 use super::csv::{CsvReader, Delimiter};
 use super::line::LineReader;
 use super::row::Row;
-use super::sample::Sample;
+use super::labelled_line::Sample;
 use super::svmlight::SvmLightReader;
 use super::xmlrepo::XmlRepoReader;
 use super::{FirstFeature, Format, LabelFile, ReadError, ReadOptions, Targets, read};

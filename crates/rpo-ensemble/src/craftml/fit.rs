@@ -6,7 +6,7 @@ use super::params::{CentroidKind, CraftmlParams, CraftmlVariant};
 use super::rademacher::{ProjectedDistance, ProjectedLabels, draw};
 use super::training_set::{TrainingSet, label};
 use crate::error::EnsembleError;
-use crate::observed::grow_each;
+use crate::observers::grow_each;
 use rpo_core::{
     CheckParams, CsrMatrix, DEFAULT_MEMORY_LIMIT, ForestLearner, Learner, MatrixView, MemoryLimit, Observers,
     Seed,

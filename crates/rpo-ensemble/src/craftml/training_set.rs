@@ -1,7 +1,7 @@
 //! The training set that the trees of a forest refer to.
 
 use crate::error::EnsembleError;
-use crate::inputs::check_observed;
+use crate::inputs::check_complete;
 use rpo_core::{CsrMatrix, CsrView, Matrix, MatrixView};
 use rpo_tree::{LeafBuilder, LeafKind, LeafMembers, Leaves};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ impl TrainingSet {
     /// # Errors
     /// [`EnsembleError`] for shapes that do not match, and values that are missing (NaN) or infinite.
     pub(crate) fn new(features: MatrixView<'_>, outputs: Arc<Matrix>) -> Result<Self, EnsembleError> {
-        check_observed(features, outputs.view(), None)?;
+        check_complete(features, outputs.view(), None)?;
         features
             .check_values(f32::is_finite)
             .map_err(EnsembleError::Features)?;

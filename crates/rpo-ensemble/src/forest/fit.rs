@@ -9,8 +9,8 @@ use super::params::ForestParams;
 use super::targets::have_extremes;
 use crate::bins::Bins;
 use crate::error::EnsembleError;
-use crate::inputs::{check_binary, check_observed, check_partial};
-use crate::observed::grow_each;
+use crate::inputs::{check_binary, check_complete, check_with_missing};
+use crate::observers::grow_each;
 use rpo_core::{CheckParams, ForestLearner, Learner, MatrixView, ParameterError};
 
 /// Trees and the sums of their importances.
@@ -137,9 +137,9 @@ impl ForestParams {
 
     /// Refuses bins together with missing outputs, which trees of several outputs cannot leave out of their sums.
     fn check_bins_with(&self, y: MatrixView<'_>, options: &ForestOptions<'_>) -> Result<(), EnsembleError> {
-        let is_partial = y.n_cols() > 1 && options.missing_outputs && y.has_missing();
+        let has_missing = y.n_cols() > 1 && options.missing_outputs && y.has_missing();
         let projection = self.output_projection(options.projection.as_ref())?;
-        if self.bins != Bins::Exact && is_partial && projection.is_none() {
+        if self.bins != Bins::Exact && has_missing && projection.is_none() {
             let reason = "cannot be combined with missing outputs, except in single-target forests or with a projection";
             return Err(ParameterError::conflict("bins", self.bins, reason).into());
         }
@@ -155,9 +155,9 @@ impl ForestParams {
     ) -> Result<(), EnsembleError> {
         self.check_with(options.projection.as_ref())?;
         if options.missing_outputs {
-            check_partial(x, y, options.weights)?;
+            check_with_missing(x, y, options.weights)?;
         } else {
-            check_observed(x, y, options.weights)?;
+            check_complete(x, y, options.weights)?;
         }
         match self.criterion {
             CriterionKind::Variance => Ok(()),

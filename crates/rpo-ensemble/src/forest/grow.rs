@@ -85,9 +85,9 @@ impl<'a, 'x> Training<'a, 'x> {
         y: MatrixView<'_>,
         options: &ForestOptions<'a>,
     ) -> Result<Self, EnsembleError> {
-        let is_partial = options.missing_outputs && y.has_missing();
+        let has_missing = options.missing_outputs && y.has_missing();
         let projection = params.output_projection(options.projection.as_ref())?;
-        let mut targets = Targets::new(params, projection, features.x, y, options.weights, is_partial)?;
+        let mut targets = Targets::new(params, projection, features.x, y, options.weights, has_missing)?;
         if features.coded.binned.is_some() {
             targets.make_dense()?;
         }
@@ -98,8 +98,8 @@ impl<'a, 'x> Training<'a, 'x> {
             targets,
             weights: options.weights,
             given: GivenWeights::new(options.weights),
-            leaves: leaf_kind(params.leaves, y, is_partial, have_few_samples(params))?,
-            observed_means: is_partial.then(|| missing::known_means(y, options.weights)),
+            leaves: leaf_kind(params.leaves, y, has_missing, have_few_samples(params))?,
+            observed_means: has_missing.then(|| missing::observed_means(y, options.weights)),
         })
     }
 
@@ -157,14 +157,14 @@ fn leave_out_missing(target: &[f32], weights: &mut [f32]) {
 pub(super) fn leaf_kind(
     choice: LeafChoice,
     y: MatrixView<'_>,
-    is_partial: bool,
+    has_missing: bool,
     are_small: bool,
 ) -> Result<LeafKind, EnsembleError> {
     let by_layout = match y {
         MatrixView::Dense(_) => LeafKind::Dense,
         MatrixView::Sparse(_) => LeafKind::Sparse,
     };
-    match (choice.kind(), is_partial) {
+    match (choice.kind(), has_missing) {
         (Some(LeafKind::Samples), true) => {
             let reason = "cannot be combined with missing outputs";
             Err(ParameterError::conflict("leaves", "samples", reason).into())

@@ -7,7 +7,7 @@ use super::single_target::{SingleTargetForest, columns};
 use super::weights::GivenWeights;
 use crate::error::EnsembleError;
 use crate::inference::mean::check_features;
-use crate::inputs::{check_observed, check_partial};
+use crate::inputs::{check_complete, check_with_missing};
 use crate::missing;
 use crate::sampling::bag::Bag;
 use rayon::prelude::*;
@@ -158,8 +158,8 @@ fn check_inputs(
 ) -> Result<(), EnsembleError> {
     check_features(x, n_features)?;
     match options.missing_outputs {
-        true => check_partial(x, y, options.weights),
-        false => check_observed(x, y, options.weights),
+        true => check_with_missing(x, y, options.weights),
+        false => check_complete(x, y, options.weights),
     }
 }
 
@@ -194,7 +194,7 @@ impl<'a, 'x> Labelling<'a, 'x> {
         if options.samples == LeafSamples::Training {
             Mismatch::check("training samples", forest.n_train, n)?;
         }
-        let is_partial = options.missing_outputs && y.has_missing();
+        let has_missing = options.missing_outputs && y.has_missing();
         let are_small = || {
             let trees = forest.trees();
             let n_leaves: usize = trees.iter().map(|t| t.tree.structure().n_leaves()).sum();
@@ -211,10 +211,10 @@ impl<'a, 'x> Labelling<'a, 'x> {
             kind: leaf_kind(
                 options.leaves,
                 y,
-                is_partial,
+                has_missing,
                 options.leaves == LeafChoice::Auto && are_small(),
             )?,
-            observed_means: is_partial.then(|| missing::known_means(y, options.weights)),
+            observed_means: has_missing.then(|| missing::observed_means(y, options.weights)),
         })
     }
 

@@ -72,7 +72,7 @@ rpo_core::impl_names!(ThresholdRule, "a rule of thresholds");
 /// The threshold of a label without any pair is ½.
 ///
 /// # Errors
-/// [`EnsembleError::Mismatch`] for labels of another shape than the scores, [`EnsembleError::Label`] for one that is
+/// [`EnsembleError::Mismatch`] for labels of another shape than the scores, [`EnsembleError::NotALabel`] for one that is
 /// neither 0, 1 nor NaN, [`EnsembleError::Prediction`] for a score that is infinite.
 pub fn find(
     rule: ThresholdRule,
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(of((&array![[0.0], [1.0], [f32::NAN]]).into()), Ok(vec![0.5]));
         for value in [-1.0, 2.0, 0.5, f32::INFINITY] {
             let (sample, output) = (2, 0);
-            let expected = EnsembleError::Label {
+            let expected = EnsembleError::NotALabel {
                 sample,
                 output,
                 value,

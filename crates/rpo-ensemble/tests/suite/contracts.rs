@@ -511,7 +511,7 @@ fn impurities_of_labels_need_labels() {
         let (row, output, value) = (3, 1, 0.5);
         assert_eq!(
             refused,
-            Err(EnsembleError::Label {
+            Err(EnsembleError::NotALabel {
                 sample: row,
                 output,
                 value

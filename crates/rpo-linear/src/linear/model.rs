@@ -134,10 +134,10 @@ mod tests {
         assert!(model.predict((&x).into()).is_ok());
         x[[421, 1]] = 1.0;
         x[[599, 0]] = 2.0;
-        let (row, column, value) = (421, 0, f32::INFINITY);
+        let (sample, output, value) = (421, 0, f32::INFINITY);
         let expected = LinearError::Score {
-            sample: row,
-            column,
+            sample,
+            output,
             value,
         };
         assert_eq!(model.predict((&x).into()), Err(expected.clone()));

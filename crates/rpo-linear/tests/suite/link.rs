@@ -345,13 +345,13 @@ fn what_cannot_be_fitted_is_refused() {
     );
     let mut half = one_hot.clone();
     half[[3, 2]] = 0.5;
-    let (row, column, value) = (3, 2, 0.5);
+    let (sample, output, value) = (3, 2, 0.5);
     for params in [&small(), &softmax] {
         assert_eq!(
             attempt(params, &x, &half),
-            LinearError::NotLabel {
-                sample: row,
-                column,
+            LinearError::NotALabel {
+                sample,
+                output,
                 value
             }
         );

@@ -495,7 +495,7 @@ fn what_cannot_be_fitted_is_named() {
     let numbers = y.mapv(|v| v * 2.0);
     let found = base().fit((&x).into(), (&numbers).into());
     assert!(
-        matches!(found, Err(LinearError::NotLabel { column: 1.., .. })),
+        matches!(found, Err(LinearError::NotALabel { output: 1.., .. })),
         "{found:?}"
     );
     let fewer = y.slice(s![..9, ..]).to_owned();

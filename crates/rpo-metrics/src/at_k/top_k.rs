@@ -199,8 +199,8 @@ impl TopK<f32> {
         Self::filled(scores, k, |n_stored, kept| kept.saturating_sub(n_stored))
     }
 
-    /// Selects from the stored scores of each sample and as many zeros of labels that are not stored as `n_zeros` tells, from
-    /// the number of stored ones and that of labels that are kept.
+    /// Selects from the stored scores of each sample and zeros of labels that are not stored: `n_zeros(stored, kept)` of
+    /// them, given the number of stored scores and that of labels to keep.
     fn filled(
         scores: CsrView<'_>,
         k: usize,

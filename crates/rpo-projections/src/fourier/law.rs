@@ -47,7 +47,7 @@ impl CheckParams for SpectralLaw {
 
     fn check(&self) -> Result<(), ProjectionError> {
         match *self {
-            Self::Student { nu } => Ok(Domain::Positive.check("the degrees of freedom of student", nu)?),
+            Self::Student { nu } => Ok(Domain::Positive.check("nu", nu)?),
             Self::Gaussian | Self::CauchyIid => Ok(()),
         }
     }
@@ -72,7 +72,7 @@ impl SpectralLaw {
         z: MatrixView<'_>,
         seed: Seed,
     ) -> Result<f64, ProjectionError> {
-        Domain::Positive.check("the factor of the inverse bandwidth", factor)?;
+        Domain::Positive.check("factor", factor)?;
         z.check_values(f32::is_finite)?;
         let distance = median_squared_distance(z, seed)?;
         Ok(match self {

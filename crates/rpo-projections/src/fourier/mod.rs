@@ -48,7 +48,7 @@ impl RandomFeatures {
             ParameterError::unless(fits, name, size, "from 1 to 4294967294")?;
         }
         law.check()?;
-        Domain::Positive.check("the inverse bandwidth", inverse_bandwidth)?;
+        Domain::Positive.check("inverse_bandwidth", inverse_bandwidth)?;
         let mut frequencies = memory::zeros(n_inputs, n_features)?;
         let mut phases = Array1::zeros(n_features);
         let seed = seed.purpose("random features");

@@ -16,11 +16,11 @@ impl SparseLeaves {
         if !are_labels {
             return None;
         }
-        let dealt = DealtLabels::new(members, labels)?;
+        let by_leaf = LabelsByLeaf::new(members, labels)?;
         let (mut indptr, mut columns, mut means) = (vec![0], Vec::new(), Vec::new());
         let (mut of_leaf, mut mean_of) = (Vec::new(), Vec::new());
         for leaf in 0..members.n_leaves() {
-            let (own, size) = (dealt.of(leaf), members[leaf].len());
+            let (own, size) = (by_leaf.of(leaf), members[leaf].len());
             if size == 1 {
                 // The labels of one row are in order.
                 columns.extend_from_slice(own);
@@ -52,13 +52,13 @@ impl SparseLeaves {
 }
 
 /// The labels of the members of each leaf.
-struct DealtLabels {
+struct LabelsByLeaf {
     labels: Vec<u32>,
     /// End of the labels of each leaf.
     ends: Vec<usize>,
 }
 
-impl DealtLabels {
+impl LabelsByLeaf {
     /// Groups the labels by leaf; returns `None` if a leaf is empty, or a row is in two leaves.
     fn new(members: &LeafMembers, labels: CsrView<'_>) -> Option<Self> {
         const NO_LEAF: u32 = u32::MAX;
@@ -70,8 +70,8 @@ impl DealtLabels {
             }
             rows.iter().for_each(|&row| leaf_of[row as usize] = leaf as u32);
         }
-        let n_dealt = leaf_of.iter().filter(|&&leaf| leaf != NO_LEAF).count();
-        if n_dealt != members.all_rows().len() {
+        let n_sorted = leaf_of.iter().filter(|&&leaf| leaf != NO_LEAF).count();
+        if n_sorted != members.all_rows().len() {
             return None;
         }
         let of_leaves = leaf_of.iter().enumerate().filter(|(_, leaf)| **leaf != NO_LEAF);
@@ -79,9 +79,9 @@ impl DealtLabels {
             let own = csr_row(&labels, row).0;
             own.iter().map(move |&label| (leaf as usize, label))
         });
-        let (mut ends, mut dealt) = (vec![0; members.n_leaves()], Vec::new());
-        partition(of_rows, &mut ends, &mut dealt);
-        Some(Self { labels: dealt, ends })
+        let (mut ends, mut sorted) = (vec![0; members.n_leaves()], Vec::new());
+        partition(of_rows, &mut ends, &mut sorted);
+        Some(Self { labels: sorted, ends })
     }
 
     fn of(&self, leaf: usize) -> &[u32] {

@@ -118,7 +118,7 @@ impl ShapleyWalk {
             if last > 0 {
                 self.given.fill(0.0);
                 for (t, sums) in rule.points.iter().zip(below.chunks_exact(k)) {
-                    // Leaves give a feature what its last rule says: what the rule before said is taken back.
+                    // A leaf counts a feature by its last rule, so the share of the rule above is subtracted.
                     let gain = branch.passing.gain(*t) - branch.above.gain(*t);
                     self.given
                         .iter_mut()

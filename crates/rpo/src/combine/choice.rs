@@ -3,7 +3,7 @@
 use super::scoring::ScoringByPart;
 use super::{CombineRule, Ensemble, Grams, Link, Pool, Selection, Weight};
 use crate::blocks::dense_bytes;
-use crate::decision::for_labels;
+use crate::decision::thresholds_of_labels;
 use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError, TrainingSummary};
 use ndarray::{Array2, Axis, concatenate};
 use rpo_data::Task;
@@ -305,7 +305,7 @@ impl Pool<'_> {
                     let views: Vec<_> = scores_of_choice.iter().map(Array2::view).collect();
                     let scores = concatenate(Axis(0), &views).expect("blocks have a column for each output");
                     let truth = self.withheld_outputs();
-                    for_labels(&labels, scores.view(), truth.view(), |scores, truth| {
+                    thresholds_of_labels(&labels, scores.view(), truth.view(), |scores, truth| {
                         Ok(find(rule, scores, truth)?)
                     })
                 })

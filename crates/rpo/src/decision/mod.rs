@@ -6,14 +6,12 @@ mod values;
 
 pub(crate) use rules::by_threshold;
 pub use thresholds::ThresholdSource;
-pub(crate) use thresholds::{check_out_of_bag, for_labels, nothing_to_find};
+pub(crate) use thresholds::{check_out_of_bag, nothing_to_find, thresholds_of_labels};
 pub use values::TargetValue;
 
 use crate::{MethodError, Model, ModelError};
 use ndarray::ArrayView2;
-use rpo_core::Predictor;
-use rpo_core::{CsrMatrix, Mismatch};
-use rpo_data::Task;
+use rpo_core::{CsrMatrix, Mismatch, Predictor};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
@@ -61,13 +59,8 @@ impl Decision {
     }
 
     pub(crate) fn labels(self, scores: ArrayView2<'_, f32>, model: &Model) -> Result<CsrMatrix, ModelError> {
+        model.check_labels()?;
         let labels = model.labels();
-        if labels.is_empty() {
-            return Err(ModelError::Task {
-                expected: Task::Regression,
-                given: Task::MultiLabel,
-            });
-        }
         Mismatch::check("columns of the scores", model.n_outputs(), scores.ncols())?;
         if scores.nrows() == 0 {
             return Ok(CsrMatrix::zero(scores.dim()));

@@ -73,11 +73,11 @@ pub(super) fn by_f1(
     let decided = f1_decisions(of_labels.view(), Prevalence::Given(&shares)).map_err(|e| match e {
         LinearError::NotAProbability {
             sample,
-            column,
+            output,
             value,
         } => MetricError::NotAProbability {
             sample,
-            label: labels[column],
+            label: labels[output],
             value: f64::from(value),
         }
         .into(),

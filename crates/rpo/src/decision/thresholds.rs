@@ -83,7 +83,7 @@ impl Model {
         if labels.is_empty() {
             return Err(nothing_to_find(rule).into());
         }
-        for_labels(&labels, scores, truth, |scores, truth| {
+        thresholds_of_labels(&labels, scores, truth, |scores, truth| {
             Ok(find(rule, scores, truth)?)
         })
     }
@@ -101,7 +101,7 @@ const UNUSED: f64 = 0.5;
 
 /// The threshold of each output, where `find` finds those of the given labels, from the scores and the truth of these
 /// outputs alone.
-pub(crate) fn for_labels(
+pub(crate) fn thresholds_of_labels(
     labels: &[usize],
     scores: ArrayView2<'_, f32>,
     truth: MatrixView<'_>,

@@ -1,6 +1,5 @@
 //! Evaluates a model on a data set: all scores at once, or in blocks of samples if memory is limited.
 
-use rpo_core::Predictor;
 mod best_labels;
 mod by_frequency;
 mod cross_validation;
@@ -24,7 +23,7 @@ use crate::blocks::{dense_bytes, for_each_block};
 use crate::predict::BY_PROPENSITY;
 use crate::{DEFAULT_MEMORY_LIMIT, Estimator, Method, Model, ModelError};
 use ndarray::{Array2, ArrayView2};
-use rpo_core::{Matrix, MatrixView, MemoryLimit};
+use rpo_core::{Matrix, MatrixView, MemoryLimit, Predictor};
 use rpo_data::{Dataset, Task};
 use rpo_metrics::{
     EmptySamples, Evaluation, EvaluationOptions, LabelSets, Metric, MetricError, MissingTruth,
@@ -262,13 +261,13 @@ impl Model {
             false => !is_of_numbers(*metric),
         };
         match metrics.iter().find(is_other) {
-            Some(metric) => Err(self.for_labels(metric.name())),
+            Some(metric) => Err(self.only_for_labels(metric.name())),
             None => Ok(()),
         }
     }
 
     /// The error of a metric or ranking that the outputs do not allow, as some or all are numbers.
-    pub(crate) fn for_labels(&self, metric: String) -> ModelError {
+    pub(crate) fn only_for_labels(&self, metric: String) -> ModelError {
         match self.labels().is_empty() {
             true => ModelError::MetricForLabels { metric },
             false => ModelError::MetricForLabelsAlone { metric },

@@ -15,7 +15,7 @@ use rpo_metrics::{
 /// For labels: `support` (number of samples that have the label), `precision`, `recall`, `f1`, `mcc`, `g-mean` and
 /// `balanced-accuracy` of the predicted labels, `auc`, `average-precision`, `log-loss`, `brier`, `ece` (NaN if scores
 /// are not probabilities), and `threshold` (NaN if the model decides by expected F1). For numbers: `r2`, `mae`, `rmse`;
-/// for quantiles also `pinball`, and `coverage`, the fraction of values that are at most the quantile, and for other
+/// for quantiles also `pinball`, and `quantile-coverage`, the fraction of values that are at most the quantile, and for other
 /// models with prediction intervals their `interval-coverage` and `interval-width`; beside labels these are NaN for
 /// labels, and those of labels for numbers. NaN if undefined, as all but `support` are for a label without an observed
 /// value.
@@ -189,7 +189,7 @@ impl Model {
         ];
         if !levels.is_empty() {
             metrics.push(("pinball", OutputMetric::Pinball(levels)));
-            metrics.push(("coverage", OutputMetric::Coverage));
+            metrics.push(("quantile-coverage", OutputMetric::QuantileCoverage));
         }
         let columns = metrics.iter().map(|(_, metric)| sums.per_output(*metric));
         let columns = columns.collect::<Result<_, _>>()?;

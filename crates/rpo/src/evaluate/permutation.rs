@@ -55,7 +55,7 @@ impl Model {
     /// a date.
     ///
     /// It is for every method. On other samples than those of the training, these are the columns that predictions of
-    /// new samples need. Of columns that tell the same, each may have a small importance, as the others remain. Each
+    /// new samples need. Columns that carry the same information may each have a small importance, as the others remain. Each
     /// shuffle of a column takes as long as an evaluation; columns of equal values are not evaluated.
     ///
     /// ```

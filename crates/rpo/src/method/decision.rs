@@ -19,10 +19,9 @@ pub struct DecisionParams {
     /// most probable of the classes chosen in this way, or of all if there is none.
     pub decide: Decision,
     /// Finds a decision threshold for each label and keeps it in the model: macro-f, the largest F1 of the label, where
-    /// it is predicted at most five times as often as it occurs; label-f, the largest F1 without this bound,
-    /// at which a label that scores do not tell is predicted for all samples; micro-f,
-    /// one threshold for all labels with the largest micro-F1; rate, the label is predicted as often as it occurs;
-    /// none, 0.5. With macro-f and rate, labels of less than five of the samples on which thresholds are found share
+    /// it is predicted at most five times as often as it occurs; label-f, the largest F1 without this bound: a label
+    /// that the scores do not separate is then predicted for all samples; micro-f, one threshold for all labels with the
+    /// largest micro-F1; rate, the label is predicted as often as it occurs; none, 0.5. With macro-f and rate, labels of less than five of the samples on which thresholds are found share
     /// one threshold, at which they are together predicted as often as they occur.
     ///
     /// Thresholds are found on out-of-bag predictions if the method has them and samples have no groups. Otherwise the

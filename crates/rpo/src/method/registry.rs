@@ -210,7 +210,7 @@ impl MethodEntry {
 
     /// Sets different defaults of parameters for labels.
     #[must_use]
-    pub(crate) fn for_labels(self, label_defaults: &'static [(&'static str, &'static str)]) -> Self {
+    pub(crate) fn label_defaults(self, label_defaults: &'static [(&'static str, &'static str)]) -> Self {
         Self {
             label_defaults,
             ..self

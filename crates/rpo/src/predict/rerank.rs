@@ -90,6 +90,6 @@ impl Model {
     /// The label counts of the training set, which `what` depends on.
     pub(crate) fn label_counts(&self, what: &str) -> Result<&[usize], ModelError> {
         let counts = self.training().label_counts();
-        counts.ok_or_else(|| self.for_labels(what.to_owned()))
+        counts.ok_or_else(|| self.only_for_labels(what.to_owned()))
     }
 }

@@ -153,7 +153,7 @@ fn what_does_not_go_together_is_refused() {
     let scores = Array2::zeros((1, 4));
     assert!(matches!(
         regression.decide(scores.view()),
-        Err(ModelError::Task { .. })
+        Err(ModelError::MetricForLabels { .. })
     ));
     let labels = data(Task::MultiLabel);
     let mut models = models(&labels);

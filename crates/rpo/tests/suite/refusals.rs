@@ -293,7 +293,7 @@ fn numbers_have_no_thresholds() {
     let numbers = Dataset::new(data.features().clone(), data.outputs().clone(), Task::Regression).unwrap();
     let model = Model::fit(&BaselineParams::default(), &numbers).unwrap();
     let refused = model.clone().with_thresholds(vec![0.5; 3]).unwrap_err();
-    assert!(matches!(refused, ModelError::Task { .. }), "{refused}");
+    assert!(matches!(refused, ModelError::MetricForLabels { .. }), "{refused}");
     assert_eq!(model.clone().with_thresholds(None::<Vec<f64>>).unwrap(), model);
 }
 

@@ -119,17 +119,17 @@ impl Describe {
     ) -> Result<(), CliError> {
         let schema = Schema::from(data);
         let test = self.data.load_beside(file, &schema)?;
-        let misfit = |source| CliError::Misfit {
+        let mismatch = |source| CliError::DataMismatch {
             data: file.to_owned(),
             source,
         };
-        let features = schema.align_features(&test).map_err(misfit)?.into_owned();
-        let outputs = schema.align_outputs(&test).map_err(misfit)?.into_owned();
+        let features = schema.align_features(&test).map_err(mismatch)?.into_owned();
+        let outputs = schema.align_outputs(&test).map_err(mismatch)?.into_owned();
         let n_others = test.notes.other_labels.n_distinct();
         let test = Dataset::with_missing(features, outputs, data.task());
-        let test = test.map_err(|source| misfit(source.into()))?;
+        let test = test.map_err(|source| mismatch(source.into()))?;
         report.set("n_test", test.n_samples());
-        let shared = test.n_shared(data).map_err(|e| misfit(e.into()))?;
+        let shared = test.n_shared(data).map_err(|e| mismatch(e.into()))?;
         report.set("shared", shared);
         if data.task() == Task::MultiLabel {
             let counts = test.label_statistics().counts;

@@ -4,6 +4,7 @@ mod by_frequency;
 mod importances;
 
 use crate::csv_file;
+use crate::doubts::note_left_out;
 use crate::error::CliError;
 use crate::files;
 use crate::options::{BeamOptions, DataOptions, MemoryOptions, RerankOptions, ThreadOptions, UnseenOptions};
@@ -136,6 +137,7 @@ impl Evaluate {
         let data = self.data.load_evaluation(model.schema())?;
         self.unseen.check(&model, &data, self.data.name())?;
         let load_seconds = clock.wall_seconds();
+        note_left_out(&data, &metrics);
 
         let evaluated = model.evaluate_with(&data, &metrics, options);
         let evaluated = evaluated.map_err(|e| CliError::of_data(e, self.data.name()))?;
@@ -201,7 +203,10 @@ impl Evaluate {
         let refuse = |message: &str| Err(CliError::Usage(message.to_owned()));
         self.ranking.check_effect(metrics)?;
         if self.by_frequency.is_some() && task == Task::Regression {
-            return refuse("--by-frequency is for labels; the model predicts numbers");
+            return refuse(match model.labels().is_empty() {
+                true => "--by-frequency is for labels; the model predicts numbers",
+                false => "--by-frequency is for models of labels alone; this one also predicts numbers",
+            });
         }
         if self
             .by_frequency
@@ -211,7 +216,7 @@ impl Evaluate {
                 "--by-frequency takes 1 to {n_outputs} groups, at most one per label"
             ));
         }
-        if self.decide.is_some() && task == Task::Regression {
+        if self.decide.is_some() && model.labels().is_empty() {
             return refuse("--decide is for labels; the model predicts numbers");
         }
         let compares_sets = metrics

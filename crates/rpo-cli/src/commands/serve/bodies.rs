@@ -2,7 +2,7 @@
 
 use super::client::Client;
 use super::problem::Problem;
-use super::unless::unless;
+use super::until::until;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl Bodies {
         let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX);
         let room = timeout(self.time, Arc::clone(&self.room).acquire_many_owned(units));
         // The body of a connection that was reset meanwhile will not arrive.
-        let room = unless(client.reset(), room).await.ok_or(Problem::GivenUp)?;
+        let room = until(client.reset(), room).await.ok_or(Problem::GivenUp)?;
         room.map_err(|_| Problem::Busy)?.map_err(|_| Problem::Internal)
     }
 

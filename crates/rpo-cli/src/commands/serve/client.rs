@@ -1,6 +1,6 @@
 //! The clients of connections.
 
-use super::unless::unless;
+use super::until::until;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 use tokio::io::Interest;
@@ -67,6 +67,6 @@ impl Client {
             }
             sleep(time).await;
         };
-        unless(self.reset(), closed).await;
+        until(self.reset(), closed).await;
     }
 }

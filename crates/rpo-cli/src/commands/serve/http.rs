@@ -6,7 +6,7 @@ use super::places::Places;
 use super::problem::Problem;
 use super::service::Service;
 use super::stream::Stream;
-use super::unless::unless;
+use super::until::until;
 use crate::error::CliError;
 use crate::interrupt;
 use crate::output::{note, print};
@@ -95,7 +95,7 @@ async fn listen(server: Arc<Server>, address: &str) -> Result<(), CliError> {
     ))?;
     let graceful = GracefulShutdown::new();
     let mut stopped = pin!(stop.notified());
-    while let Some((stream, place)) = unless(stopped.as_mut(), server.places.next(&listener))
+    while let Some((stream, place)) = until(stopped.as_mut(), server.places.next(&listener))
         .await
         .flatten()
     {
@@ -215,14 +215,14 @@ impl Server {
     async fn predict(self: Arc<Self>, body: RequestBody, client: &Client) -> Result<(u16, String), Problem> {
         let turn = timeout(self.limits.time, self.turns.acquire());
         // Nobody gets a response on a connection that was reset meanwhile.
-        let turn = unless(client.reset(), turn).await.ok_or(Problem::GivenUp)?;
+        let turn = until(client.reset(), turn).await.ok_or(Problem::GivenUp)?;
         let _turn = turn.map_err(|_| Problem::Busy)?.map_err(|_| Problem::Internal)?;
         let server = Arc::clone(&self);
         let is_given_up = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&is_given_up);
         let work = move || server.service.respond(&body.text, &flag);
         let mut work = pin!(tokio::task::spawn_blocking(work));
-        let done = match unless(client.gone(self.limits.time), work.as_mut()).await {
+        let done = match until(client.gone(self.limits.time), work.as_mut()).await {
             Some(done) => done,
             None => {
                 is_given_up.store(true, Ordering::Relaxed);

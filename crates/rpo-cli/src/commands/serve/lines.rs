@@ -32,7 +32,7 @@ pub(super) fn serve(service: &Service, max_bytes: usize) -> Result<(), CliError>
             .and_then(|()| out.flush())
             .map_err(CliError::Output)?;
         // While there is no request, a signal ends the process at once.
-        interrupt::as_ever();
+        interrupt::end_on_signal();
         progress.is_busy.store(false, Ordering::SeqCst);
         if progress.is_interrupted.load(Ordering::SeqCst) {
             return Err(CliError::InterruptedServer);

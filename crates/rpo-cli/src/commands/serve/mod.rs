@@ -11,7 +11,7 @@ mod request;
 mod rows;
 mod service;
 mod stream;
-mod unless;
+mod until;
 
 use crate::error::CliError;
 use crate::options::{BackgroundOptions, BeamOptions, ThreadOptions, UnseenOptions};

@@ -159,7 +159,7 @@ impl Tune {
             }
         };
         let tuned = tuning.run_until(&data, &on_record, &|| interrupted.load(Ordering::Relaxed));
-        interrupt::as_ever();
+        interrupt::end_on_signal();
         bar.finish_and_clear();
         let tuned = tuned.map_err(|e| self.failed(e))?;
         let search_seconds = clock.wall_seconds();

@@ -155,11 +155,11 @@ impl InputOptions {
 
     /// The features in the order of a model.
     pub(crate) fn align<'a>(&self, schema: &Schema, data: &'a Dataset) -> Result<Cow<'a, Matrix>, CliError> {
-        schema.align_features(data).map_err(|e| self.misfit(e))
+        schema.align_features(data).map_err(|e| self.mismatch(e))
     }
 
-    fn misfit(&self, source: ModelError) -> CliError {
-        CliError::Fit {
+    fn mismatch(&self, source: ModelError) -> CliError {
+        CliError::ModelMismatch {
             data: self.name().to_owned(),
             source,
         }

@@ -39,17 +39,17 @@ impl UnseenOptions {
             false => Vec::new(),
         };
         note_empty(model, data, &missing);
-        let misfit = |source| CliError::Fit {
+        let mismatch = |source| CliError::ModelMismatch {
             data: name.to_owned(),
             source,
         };
-        let unseen = model.schema().unseen_values(data).map_err(misfit)?;
+        let unseen = model.schema().unseen_values(data).map_err(mismatch)?;
         note_newly_missing(model, data, &missing);
         let Some(first) = unseen.first() else {
             return Ok(());
         };
         if self.refuses() || !can_predict(model, data, first.sample) {
-            return Err(misfit(ModelError::UnknownValue {
+            return Err(mismatch(ModelError::UnknownValue {
                 row: first.sample,
                 name: first.feature.clone(),
                 value: first.value.clone(),

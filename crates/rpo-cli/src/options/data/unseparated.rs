@@ -38,7 +38,7 @@ pub(super) fn note_unseparated(data: &Dataset) {
     if let Some(((n, first), other)) = found.max_by_key(|((n, _), _)| *n) {
         note(&format!(
             "no sample has two labels separated by {:?} in {:?}, but labels such as {first:?} ({n} of {}) look like lists \
-             separated by {other:?}: --label-separator says what separates them",
+             separated by {other:?}: set the separator with --label-separator",
             column.separator,
             column.name,
             names.len()

@@ -4,7 +4,7 @@ use crate::message::lossy;
 use crate::names::duplicate;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::line::{LineReader, skip_blanks};
-use crate::read::text::{Fault, field, utf8};
+use crate::read::quoted_text::{Fault, field, utf8};
 use std::io::BufRead;
 use std::sync::Arc;
 

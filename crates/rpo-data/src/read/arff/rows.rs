@@ -3,11 +3,11 @@
 use super::header::{Attribute, AttributeKind};
 use crate::message::lossy;
 use crate::read::error::ReadErrorKind;
+use crate::read::labelled_line::misplaced;
 use crate::read::line::skip_blanks;
 use crate::read::number;
+use crate::read::quoted_text::{Fault, field};
 use crate::read::row::Row;
-use crate::read::sample::misplaced;
-use crate::read::text::{Fault, field};
 use rpo_core::Mismatch;
 
 /// The parser of an attribute's values.

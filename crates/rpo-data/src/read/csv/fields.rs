@@ -2,8 +2,8 @@
 
 use super::super::error::ReadErrorKind;
 use super::super::number;
+use super::super::quoted_text::Fault;
 use super::super::row::Row;
-use super::super::text::Fault;
 use super::texts::FieldTexts;
 use csv::ByteRecord;
 use memchr::{memchr, memchr_iter};

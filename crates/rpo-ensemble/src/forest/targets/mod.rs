@@ -50,14 +50,14 @@ pub(super) enum TreeTargets<'a> {
 const CONTIGUOUS: &str = "targets are contiguous in row order";
 
 impl Targets {
-    /// Prepares the targets. `weights` are those of the samples; `is_partial` is true if outputs are missing.
+    /// Prepares the targets. `weights` are those of the samples; `has_missing` is true if outputs are missing.
     pub(super) fn new(
         params: &ForestParams,
         projection: Option<OutputProjection>,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
         weights: Option<&[f32]>,
-        is_partial: bool,
+        has_missing: bool,
     ) -> Result<Self, EnsembleError> {
         let rounding = Rounding::new(y.n_rows(), weights);
         if y.n_cols() == 1 && projection.is_none() {
@@ -90,8 +90,8 @@ impl Targets {
             clear_unweighted(&mut targets, weights);
         }
         if let Some(projection) = projection {
-            if is_partial {
-                let means = missing::known_means(targets.view(), weights);
+            if has_missing {
+                let means = missing::observed_means(targets.view(), weights);
                 missing::fill(&mut targets, &means);
             }
             return Ok(match projection.scope {
@@ -102,11 +102,11 @@ impl Targets {
                 ProjectionScope::Tree => Self::Projected(projection, targets, rounding),
             });
         }
-        match (entropy, is_partial) {
+        match (entropy, has_missing) {
             (false, _) => {
                 rounding.round(&mut targets, weights);
                 let counted = match &targets {
-                    Matrix::Sparse(y) if !is_partial => LabelRows::new(y.view()).map(Arc::new),
+                    Matrix::Sparse(y) if !has_missing => LabelRows::new(y.view()).map(Arc::new),
                     _ => None,
                 };
                 Ok(Self::Outputs(targets, counted))

@@ -6,7 +6,7 @@ use crate::centroid::means::{Means, total_of_child};
 use crate::centroid::member_rows::MemberRows;
 use crate::centroid::table::Table;
 use crate::centroid::{CentroidRule, Cosine};
-use crate::partition::Deal;
+use crate::partition::ByChild;
 use std::ops::Range;
 
 /// Buffers for routing samples through trees; reusable.
@@ -14,7 +14,7 @@ use std::ops::Range;
 pub struct RouteBuffers {
     /// Samples, with those of a node adjacent.
     order: Vec<u32>,
-    deal: Deal,
+    by_child: ByChild,
     table: Table,
     scores: Vec<f32>,
 }
@@ -38,26 +38,26 @@ impl RouteBuffers {
     ) {
         let Self {
             order,
-            deal,
+            by_child,
             table,
             scores,
         } = self;
         let rows = &mut order[range.clone()];
         if Table::is_small(centroids.len(), n_columns) {
             table.fill(centroids, n_columns);
-            deal.sort(rows, children.len(), |row| {
+            by_child.sort(rows, children.len(), |row| {
                 let (columns, values) = sample(row as usize);
                 table.nearest(columns, values, scores)
             });
             table.clear(centroids);
         } else {
             let rule = CentroidRule::gather(centroids.iter(), &mut Gather::new(n_columns));
-            deal.sort(rows, children.len(), |row| {
+            by_child.sort(rows, children.len(), |row| {
                 let (columns, values) = sample(row as usize);
                 rule.nearest(columns, values)
             });
         }
-        reached.extend(deal.reached().map(|(child, reached)| {
+        reached.extend(by_child.reached().map(|(child, reached)| {
             let reached = range.start + reached.start..range.start + reached.end;
             (children[child], reached)
         }));
@@ -123,7 +123,7 @@ struct Below<'t> {
     codes: Vec<u16>,
     /// The child of each leaf below a node.
     child_of: Vec<u16>,
-    deal: Deal,
+    by_child: ByChild,
 }
 
 /// A split at which samples are waiting.
@@ -168,7 +168,7 @@ impl<'t> Below<'t> {
             centroids: Vec::new(),
             codes: Vec::new(),
             child_of: Vec::new(),
-            deal: Deal::default(),
+            by_child: ByChild::default(),
         }
     }
 
@@ -257,7 +257,7 @@ impl<'t> Below<'t> {
         }
         let rows = &mut self.order[node.first..][..n_rows];
         let child_of = |row: u32| self.child_of[(self.leaf_of[row as usize] - first_leaf) as usize];
-        self.deal
+        self.by_child
             .sort(rows, tree.arity(node.split), |row| child_of(row).into());
         reached.sort_by_key(|child| tree.n_rows(child.split));
         let Some(largest) = reached.last_mut() else { return };

@@ -23,7 +23,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             .preset("paper", Boosting::new(BoostingParams::paper(algorithm)))
             .without(without)
             .native_categories()
-            .for_labels(&[("loss", "logistic")])
+            .label_defaults(&[("loss", "logistic")])
             .clearing("output_losses", &[], &["loss"])
             .model::<Boosted>("boosting")
     };

@@ -40,7 +40,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
         };
         MethodEntry::new(name, summary, params)
             .preset("paper", paper)
-            .for_labels(for_labels)
+            .label_defaults(for_labels)
             .native_categories()
             .model::<Forest>("forest")
     };
@@ -48,7 +48,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
         let (numbers, for_labels) = by_task(&paper);
         MethodEntry::new(name, summary, SingleTargetParams(numbers))
             .preset("paper", SingleTargetParams(paper))
-            .for_labels(for_labels)
+            .label_defaults(for_labels)
             .without(JOINT_ONLY)
             .clearing("bootstrap", &[], &["row_share"])
             .native_categories()

@@ -3,7 +3,7 @@
 use super::error::ReadErrorKind;
 use super::line::skip_blanks;
 use super::number;
-use super::text::Fault;
+use super::quoted_text::Fault;
 use crate::message::lossy;
 
 /// A sample from a file of labels and features, reused for every sample.

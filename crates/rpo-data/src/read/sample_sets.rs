@@ -2,11 +2,11 @@
 
 use super::error::{ReadError, ReadErrorKind};
 use super::format::Format;
+use super::labelled_line::{Sample, check_declared};
 use super::line::LineReader;
 use super::narrow::Narrow;
 use super::options::{ReadOptions, Targets};
 use super::refuse_column_options;
-use super::sample::{Sample, check_declared};
 use super::svmlight::SvmLightReader;
 use super::xmlrepo::XmlRepoReader;
 use crate::builder::MatrixBuilder;
