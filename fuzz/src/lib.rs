@@ -23,11 +23,11 @@ pub fn read_in_every_way(format: Format, bytes: &[u8]) {
         Targets::NamesIfPresent(vec!["y".into(), "z".into()]),
     ];
     for targets in targets {
-        for missing_targets in [None, Some(Missing::Keep)] {
+        for missing_outputs in [None, Some(Missing::Keep)] {
             let options = ReadOptions {
                 format,
                 targets: targets.clone(),
-                missing_targets,
+                missing_outputs,
                 longest_line: LONGEST_LINE,
                 memory_limit: MEMORY_LIMIT,
                 ..ReadOptions::default()

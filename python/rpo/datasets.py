@@ -80,7 +80,7 @@ def _targets(targets: Any) -> Any:
 
 def _load(path: Path, options: dict[str, Any], missing_outputs: bool) -> Bunch:
     if missing_outputs:
-        options["missing_targets"] = "keep"
+        options["missing_outputs"] = "keep"
     try:
         data = _native.Dataset.read(path, parameters_as_json(options))
     except ValueError as error:
@@ -110,5 +110,5 @@ def _in_plain_words(error: ValueError) -> Exception:
     unknown = re.match(r"unknown field `(\w+)`, expected one of (.*)", message)
     if unknown is None:
         return ValueError(f"an option of reading cannot be used: {message}")
-    names = [name for name in re.findall(r"\w+", unknown[2]) if name not in ("format", "targets", "missing_targets")]
+    names = [name for name in re.findall(r"\w+", unknown[2]) if name not in ("format", "targets", "missing_outputs")]
     return TypeError(f"there is no option {unknown[1]!r} of reading; there are {', '.join(names)}")

@@ -44,10 +44,8 @@ pub(crate) fn add_to(checks: &mut Checks) -> anyhow::Result<bool> {
     };
     let formatting = ["fmt", "--manifest-path", "python/Cargo.toml", "--check"];
     checks.cargo("python: formatting", &formatting)?;
-    // Built in a separate folder, as this build and that of the workspace would invalidate each other: the same crates
-    // with other features. The lock file of the package follows the crates and need not list their latest dependencies.
+    // The folder of the workspace's builds has most dependencies already.
     let target = root().join("target");
-    let build_folder = target.join("python").join("build");
     let lints = [
         "clippy",
         "--locked",
@@ -58,10 +56,10 @@ pub(crate) fn add_to(checks: &mut Checks) -> anyhow::Result<bool> {
         "warnings",
     ];
     let mut lints = crate::cargo(&lints);
-    lints.current_dir(root()).env("CARGO_TARGET_DIR", &build_folder);
+    lints.current_dir(root()).env("CARGO_TARGET_DIR", &target);
     checks.check("python: lints", &mut lints)?;
     let environment = Environment::fresh(&python, target.join("python"))?;
-    checks.check("python: wheel", &mut environment.build(&build_folder))?;
+    checks.check("python: wheel", &mut environment.build(&target))?;
     let Some(wheel) = environment.wheel() else {
         return Ok(true);
     };
@@ -118,7 +116,7 @@ pub(crate) fn add_to(checks: &mut Checks) -> anyhow::Result<bool> {
 fn add_free_threaded(checks: &mut Checks, python: &Path) -> anyhow::Result<()> {
     let target = root().join("target");
     let environment = Environment::fresh(python, target.join("python-free-threaded"))?;
-    let mut build = environment.build(&target.join("python").join("build"));
+    let mut build = environment.build(&target);
     checks.check("python: free-threaded wheel", &mut build)?;
     let Some(wheel) = environment.wheel() else {
         return Ok(());

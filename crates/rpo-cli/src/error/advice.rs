@@ -70,7 +70,7 @@ fn of_format_to_write(error: &WriteError) -> Option<&'static str> {
 /// For a file that cannot be read.
 fn of_read(error: &ReadError) -> Option<&'static str> {
     Some(match &error.kind {
-        ReadErrorKind::MissingTarget { .. } => "--missing-outputs allows missing outputs",
+        ReadErrorKind::MissingOutput { .. } => "--missing-outputs allows missing outputs",
         ReadErrorKind::UnknownTarget { columns, .. } if columns.len() == 1 && !error.has_rows => {
             "set the character between the columns of CSV with --delimiter"
         }
@@ -152,7 +152,7 @@ fn of_format(option: &str) -> Option<&'static str> {
             "--ignore is for columns of CSV, Parquet and Arrow files, and for attributes of ARFF files"
         }
         "id" => "--id is for columns of CSV, Parquet and Arrow files",
-        "missing_targets" => "--missing-outputs is for ARFF, CSV, Parquet and Arrow files",
+        "missing_outputs" => "--missing-outputs is for ARFF, CSV, Parquet and Arrow files",
         "task" => "--task is for ARFF, CSV, Parquet and Arrow files",
         "first_feature" => "--first-feature is for svmlight files",
         "delimiter" => "--delimiter is for CSV files",

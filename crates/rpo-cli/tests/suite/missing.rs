@@ -133,7 +133,7 @@ fn where_nothing_can_be_missing_the_option_is_refused() {
         .write("d.csv", with_holes(&csv(30, 0), ""))
         .write("d.txt", crate::common::xmlrepo(30, 0));
     let message = folder.fail("train --data d.txt --missing-outputs --model m.rpo");
-    assert!(message.contains("missing_targets"), "{message}");
+    assert!(message.contains("missing_outputs"), "{message}");
     let message = folder
         .fail("train --data d.csv --n-targets 3 --missing-outputs --leaves samples --trees 2 --model m.rpo");
     assert!(

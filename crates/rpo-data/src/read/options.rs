@@ -171,13 +171,14 @@ pub struct ReadOptions {
     /// missing by mistake would silently change training and evaluation; if kept, the result is a
     /// [`Dataset::with_missing`](crate::Dataset::with_missing). The formats of sparse labels have no missing labels and
     /// refuse the option.
-    pub missing_targets: Option<Missing>,
+    pub missing_outputs: Option<Missing>,
     /// The index of the first feature in an svmlight file; 1 by default. A file that is read for a model has that of its
     /// training file, [`Dataset::first_feature`](crate::Dataset::first_feature).
     pub first_feature: Option<FirstFeature>,
     /// The character between the columns of a CSV file. The default is a comma or, if the first line has none, the most
     /// frequent of semicolon, tab and vertical bar. If some of these divide the header and the first row into the same
-    /// number of fields, at least two, it is the one of the most fields: the name of a column may contain a comma.
+    /// number of fields, at least two, it is the one of the most fields: the name of a column may contain a comma. A line
+    /// such as `sep=;` above the header, which spreadsheets write, names it.
     pub delimiter: Option<char>,
     /// Numbers of a CSV file have decimal commas, `0,57`. Columns are then separated by commas only if that is the given
     /// delimiter, or if the first row has such a number in quotes. A number with a point, in any column, is an error, as
@@ -239,7 +240,7 @@ impl Default for ReadOptions {
             n_outputs: None,
             leave_out: false,
             missing: Missing::default(),
-            missing_targets: None,
+            missing_outputs: None,
             first_feature: None,
             delimiter: None,
             decimal_comma: false,

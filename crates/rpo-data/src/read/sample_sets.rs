@@ -113,8 +113,8 @@ fn refuse_table_options(format: Format, options: &ReadOptions) -> Result<(), Rea
         "targets"
     } else if options.task == Some(Task::Regression) {
         "task"
-    } else if options.missing_targets.is_some() {
-        "missing_targets"
+    } else if options.missing_outputs.is_some() {
+        "missing_outputs"
     } else {
         return refuse_column_options(format, options);
     };

@@ -57,7 +57,7 @@ fn labels_are_declared_in_any_order_and_in_words() {
     // A missing label stays missing.
     let text = file(&[["1", "0"]], "1,?\n2,1\n");
     let keep = ReadOptions {
-        missing_targets: Some(rpo_data::read::Missing::Keep),
+        missing_outputs: Some(rpo_data::read::Missing::Keep),
         ..labels(1)
     };
     let data = read_from(text.as_bytes(), &keep).unwrap();

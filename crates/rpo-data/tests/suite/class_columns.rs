@@ -118,7 +118,7 @@ fn numbers_may_be_classes_and_classes_missing() {
     let text = "x,kind\n1,10\n2,9\n3,\n4,10\n5,8.5\n";
     let options = ReadOptions {
         types: [("kind".to_owned(), ColumnType::Category)].into(),
-        missing_targets: Some(Missing::Keep),
+        missing_outputs: Some(Missing::Keep),
         ..targets(&["kind"])
     };
     let data = read_from(text.as_bytes(), &options).unwrap();
@@ -126,13 +126,13 @@ fn numbers_may_be_classes_and_classes_missing() {
     assert!(outputs(&data)[2].iter().all(|value| value.is_nan()));
     assert_eq!(outputs(&data)[4], [1.0, 0.0, 0.0]);
     let refused = ReadOptions {
-        missing_targets: None,
+        missing_outputs: None,
         ..options
     };
     let refused = read_from(text.as_bytes(), &refused).unwrap_err();
     assert_eq!(
         (refused.line, refused.kind),
-        (Some(4), ReadErrorKind::MissingTarget("kind".to_owned()))
+        (Some(4), ReadErrorKind::MissingOutput("kind".to_owned()))
     );
 }
 
@@ -262,7 +262,7 @@ fn labels_of_digits_stand_beside_numbers() {
     // A column of one value, or with others, is a number.
     let constant = "x,a,b,c,d\n1,0,1,0,0\n2,0,1,2,1\n3,0,1,1,\n4,0,1,0,0.5\n";
     let options = ReadOptions {
-        missing_targets: Some(Missing::Keep),
+        missing_outputs: Some(Missing::Keep),
         ..targets(&["a", "b", "c", "d"])
     };
     let data = read_from(constant.as_bytes(), &options).unwrap();

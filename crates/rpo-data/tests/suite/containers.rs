@@ -333,7 +333,7 @@ fn values_that_do_not_fit_have_row_and_column() {
         text: "wide".into(),
     };
     let target = ReadOptions {
-        missing_targets: Some(Missing::Keep),
+        missing_outputs: Some(Missing::Keep),
         class_columns: Some(Vec::new()),
         ..options("width")
     };

@@ -329,9 +329,9 @@ fn targets_are_found_and_their_task() {
         }
     );
     let missing = kind("a,y\n1,\n", &with(Targets::Last(1)));
-    assert_eq!(missing, ReadErrorKind::MissingTarget("y".into()));
+    assert_eq!(missing, ReadErrorKind::MissingOutput("y".into()));
     let missing = kind("a,y\n1,NA\n", &with(Targets::Last(1)));
-    assert_eq!(missing, ReadErrorKind::MissingTarget("y".into()));
+    assert_eq!(missing, ReadErrorKind::MissingOutput("y".into()));
     let refused = kind(
         "a,y\n,1\n",
         &ReadOptions {
@@ -346,7 +346,7 @@ fn targets_are_found_and_their_task() {
 fn missing_targets_are_kept_where_asked() {
     let keep = |targets| ReadOptions {
         targets,
-        missing_targets: Some(Missing::Keep),
+        missing_outputs: Some(Missing::Keep),
         ..ReadOptions::default()
     };
     let header = "@relation r\n@attribute x numeric\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n";
@@ -419,12 +419,12 @@ fn dimensions_and_options_are_checked() {
     };
     assert_eq!(kind(CSV, &first), option("first_feature", Format::Csv));
     let missing = ReadOptions {
-        missing_targets: Some(Missing::Keep),
+        missing_outputs: Some(Missing::Keep),
         ..ReadOptions::default()
     };
     assert_eq!(
         kind(XMLREPO, &missing),
-        option("missing_targets", Format::XmlRepo)
+        option("missing_outputs", Format::XmlRepo)
     );
     let types = || [("x".to_owned(), ColumnType::Category)].into();
     for (name, of_columns) in [

@@ -249,7 +249,7 @@ fn booleans_are_the_same_category_in_any_spelling() {
 fn labels_may_be_pairs_of_words() {
     let options = ReadOptions {
         targets: Targets::Names(strings(&["click", "sold"])),
-        missing_targets: Some(Missing::Keep),
+        missing_outputs: Some(Missing::Keep),
         ..csv()
     };
     let text = "click,x,sold\nyes,1,F\nNo,2,t\n,3,f\nYES,4,f\n";

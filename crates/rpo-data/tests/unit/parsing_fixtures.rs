@@ -4,9 +4,9 @@
 use super::arff::{ArffReader, AttributeKind};
 use super::columns::check_unique;
 use super::csv::{CsvReader, Delimiter};
+use super::labelled_line::Sample;
 use super::line::LineReader;
 use super::row::Row;
-use super::labelled_line::Sample;
 use super::svmlight::SvmLightReader;
 use super::xmlrepo::XmlRepoReader;
 use super::{FirstFeature, Format, LabelFile, ReadError, ReadOptions, Targets, read};

@@ -141,7 +141,7 @@ impl DataOptions {
 
     fn options(&self) -> ReadOptions {
         ReadOptions {
-            missing_targets: self.missing_outputs.then_some(Missing::Keep),
+            missing_outputs: self.missing_outputs.then_some(Missing::Keep),
             ..self.input.options()
         }
     }

@@ -58,7 +58,7 @@ impl SplitDataOptions {
         }
         let targets = self.outputs.targets()?;
         let options = ReadOptions {
-            missing_targets: targets.as_ref().map(|_| Missing::Keep),
+            missing_outputs: targets.as_ref().map(|_| Missing::Keep),
             targets: targets.unwrap_or_default(),
             ignore_untyped: true,
             id: column.map(|column| column.name().to_owned()),

@@ -78,6 +78,19 @@ pub(crate) fn check_delimiter(delimiter: char) -> Result<u8, ReadErrorKind> {
     }
 }
 
+/// Returns the delimiter that a line such as `sep=;` names.
+pub(super) fn named_delimiter(line: &[u8]) -> Option<u8> {
+    let line = line.trim_ascii_start();
+    let line = line.strip_prefix(b"\"").unwrap_or(line);
+    let (name, rest) = line.split_at_checked(4)?;
+    match rest {
+        [byte] | [byte, b'"'] if name.eq_ignore_ascii_case(b"sep=") => {
+            check_delimiter(char::from(*byte)).ok()
+        }
+        _ => None,
+    }
+}
+
 /// Positions of the comma and the tab in [`counts`].
 const COMMA: usize = 0;
 const TAB: usize = 2;

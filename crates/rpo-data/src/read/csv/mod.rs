@@ -19,6 +19,7 @@ use super::row::Row;
 use crate::message::lossy;
 use crate::names::Names;
 use csv::{ByteRecord, ReaderBuilder, Terminator};
+use delimiter::named_delimiter;
 use fields::{check_count, is_blank, parse_record, parse_row, visit_fields};
 use memchr::memchr;
 use quoted::QuotedLines;
@@ -38,12 +39,25 @@ pub(super) struct CsvReader<R> {
 }
 
 impl<R: BufRead> CsvReader<R> {
-    /// Reads the names of the columns. A first line that does not name columns is refused: a line of numbers, unless they are distinct integers, like column numbers.
+    /// Reads the names of the columns. A first line that does not name columns is refused: a line of numbers, unless they
+    /// are distinct integers, like column numbers. A line such as `sep=;` above the names, which spreadsheets write and
+    /// read, names the delimiter unless one is given.
     pub(super) fn from_lines(mut lines: LineReader<R>, delimiter: Delimiter) -> Result<Self, ReadError> {
-        if !next_line(&mut lines, None)? {
-            return Err(ReadErrorKind::Empty("a header of column names").into());
-        }
-        let delimiter = delimiter.in_lines(&mut lines)?;
+        let advance = |lines: &mut LineReader<R>| match next_line(lines, None)? {
+            true => Ok(()),
+            false => Err(ReadError::from(ReadErrorKind::Empty("a header of column names"))),
+        };
+        advance(&mut lines)?;
+        let delimiter = match (named_delimiter(lines.line()), delimiter) {
+            (None, delimiter) => delimiter.in_lines(&mut lines)?,
+            (Some(named), delimiter) => {
+                advance(&mut lines)?;
+                match delimiter {
+                    Delimiter::Given(given) => given,
+                    _ => named,
+                }
+            }
+        };
         let mut builder = ReaderBuilder::new();
         builder
             .has_headers(false)
@@ -248,6 +262,30 @@ mod tests {
         let (columns, rows) = read(text).unwrap();
         assert_eq!(columns, ["a", "b\nin cm", "c\n\n\"d\""]);
         assert_eq!(rows, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]);
+    }
+
+    #[test]
+    fn a_line_above_the_names_may_name_the_delimiter() {
+        for text in [
+            "sep=;\r\na,b;c\r\n1;2\r\n",
+            "\"sep=;\"\na,b;c\n1;2\n",
+            "\n SEP=;\na,b;c\n1;2\n",
+        ] {
+            assert_eq!(
+                read(text).unwrap(),
+                (vec!["a,b".to_owned(), "c".to_owned()], vec![vec![1.0, 2.0]])
+            );
+        }
+        assert_eq!(read("sep=\t\na\tb\n1\t2\n").unwrap().0, ["a", "b"]);
+        let given = CsvReader::from_lines(LineReader::new(&b"sep=;\na|b\n"[..]), Delimiter::Given(b'|'));
+        assert_eq!(given.unwrap().columns(), ["a", "b"]);
+        // Names of columns, and what no delimiter can be.
+        assert_eq!(read("sep,b\n1,2\n").unwrap().0, ["sep", "b"]);
+        assert_eq!(read("sep=ab,c\n1,2\n").unwrap().0, ["sep=ab", "c"]);
+        assert!(matches!(
+            read("sep=;\n").unwrap_err().kind,
+            ReadErrorKind::Empty(_)
+        ));
     }
 
     #[test]

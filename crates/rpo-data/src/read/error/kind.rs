@@ -587,7 +587,7 @@ pub enum ReadErrorKind {
     },
     /// A target, by its name, that is missing although the options refuse missing targets.
     #[error("target {} is missing, but the options do not allow missing targets", quoted(.0))]
-    MissingTarget(String),
+    MissingOutput(String),
     /// A feature, by its name, that is missing although the options refuse missing features.
     #[error("feature {} is missing, but the options do not allow missing features", quoted(.0))]
     MissingFeature(String),

@@ -107,8 +107,8 @@ impl<'a> Table<'a> {
 
     #[inline]
     fn check_output(&self, value: f64, words: bool, name: impl Fn() -> String) -> Result<(), ReadErrorKind> {
-        if value.is_nan() && self.options.missing_targets != Some(Missing::Keep) {
-            return Err(ReadErrorKind::MissingTarget(name()));
+        if value.is_nan() && self.options.missing_outputs != Some(Missing::Keep) {
+            return Err(ReadErrorKind::MissingOutput(name()));
         }
         if self.roles.task == Some(Task::MultiLabel) && !words && !is_label_value(value) {
             return Err(ReadErrorKind::NotALabel { name: name(), value });

@@ -19,7 +19,7 @@ pub(super) fn dataset(
     parts: Parts,
     options: &ReadOptions,
 ) -> Result<Dataset, ReadError> {
-    let new = if options.missing_targets == Some(Missing::Keep) {
+    let new = if options.missing_outputs == Some(Missing::Keep) {
         Dataset::with_missing
     } else {
         Dataset::new
