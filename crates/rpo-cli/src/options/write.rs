@@ -4,7 +4,7 @@ use super::data::formats;
 use crate::data_file::DataFile;
 use crate::error::CliError;
 use crate::files::{self, NamedFile};
-use crate::output::note;
+use crate::output::{first_of, note};
 use clap::Args;
 use rpo::core::MatrixView;
 use rpo::data::read::Format;
@@ -65,6 +65,13 @@ impl WriteOptions {
         if data.ids().is_some() && matches!(format, Format::Arff | Format::SvmLight | Format::XmlRepo) {
             note(&format!(
                 "{format} has no column for identifiers, which are left out"
+            ));
+        }
+        if format == Format::Csv
+            && let Some(names) = first_of(&write::untyped_in_csv(data))
+        {
+            note(&format!(
+                "a CSV file does not tell the words of {names} from numbers, dates and booleans: read it with --categorical"
             ));
         }
         if format == Format::SvmLight {

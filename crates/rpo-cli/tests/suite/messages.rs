@@ -213,6 +213,24 @@ fn a_table_with_the_parts_of_a_date_is_predicted_as_the_date() {
 }
 
 #[test]
+fn a_table_without_types_is_noted() {
+    let folder = Folder::new();
+    let rows = "1001,s,1\n1002,m,0\n2000,l,1\n1001,s,0\n";
+    folder.write(
+        "t.arff",
+        format!("@relation r\n@attribute zip {{1001,1002,2000}}\n@attribute size {{s,m,l}}\n@attribute y {{0,1}}\n@data\n{rows}"),
+    );
+    let run = folder.run("convert --data t.arff --targets y --out t.csv");
+    let note = "note: a CSV file does not tell the words of \"zip\" from numbers, dates and booleans: read it with \
+                --categorical\n";
+    assert_eq!((run.code, &run.stderr[..]), (Some(0), note));
+    let described = folder.ok("describe --data t.csv --targets y --categorical zip");
+    assert!(described.contains("\"zip\": 3 values"), "{described}");
+    let run = folder.run("convert --data t.arff --targets y --out u.arff");
+    assert_eq!((run.code, &run.stderr[..]), (Some(0), ""));
+}
+
+#[test]
 fn folds_without_a_value_are_counted() {
     let folder = Folder::new();
     // A label of a single sample: its recall is defined in one fold.

@@ -47,6 +47,7 @@ pub use split_lists::read_split;
 pub use text_of_samples::TextOfSamples;
 
 pub(crate) use csv::check_delimiter;
+pub(crate) use typed::is_typed;
 
 use crate::dataset::Dataset;
 use csv::Delimiter;

@@ -345,6 +345,12 @@ fn truth(text: &[u8]) -> Option<&'static [u8]> {
     words.into_iter().find(|word| text.eq_ignore_ascii_case(word))
 }
 
+/// Returns true for the text of a number, a date or a boolean.
+pub(crate) fn is_typed(text: &str) -> bool {
+    let text = text.trim_ascii().as_bytes();
+    parse_number(text).is_ok() || Moment::parse(text).is_some() || truth(text).is_some()
+}
+
 /// The distinct values of a column, in order of first appearance. Booleans are one value, whatever their spelling.
 #[derive(Default)]
 pub(super) struct Categories {

@@ -19,12 +19,14 @@ mod columns;
 mod number;
 mod table;
 mod targets;
+mod untyped;
 
 #[cfg(feature = "arrow")]
 pub(crate) use columns::BatchWriter;
 #[cfg(feature = "arrow")]
 pub use columns::{ColumnContent, ColumnWriter};
 pub use table::{CsvField, label_file};
+pub use untyped::untyped_in_csv;
 
 use crate::dataset::{Dataset, Task};
 use crate::message::quoted;
