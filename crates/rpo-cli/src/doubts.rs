@@ -1,7 +1,7 @@
 //! Notes on data for which scores or intervals may be other than they seem.
 
 use crate::output::{first_of, note};
-use rpo::data::{Dataset, LabelStatistics, Task};
+use rpo::data::Dataset;
 use rpo::metrics::Metric;
 
 /// Number of samples from which on copies are counted, and one in how many may be a copy without a note: samples of few
@@ -94,48 +94,5 @@ pub(crate) fn note_rare_labels(data: &Dataset, folds: usize, metrics: &[Metric])
              such as {first} leave the label out or count it as 0",
             counts.len()
         ));
-    }
-}
-
-/// Notes how many samples and labels metrics leave out, as they are undefined for them.
-pub(crate) fn note_left_out(data: &Dataset, metrics: &[Metric]) {
-    let statistics = data.label_statistics();
-    let (n_samples, n_unlabelled) = (statistics.n_samples, statistics.n_unlabelled);
-    if data.task() == Task::MultiLabel && n_unlabelled > 0 && metrics.contains(&Metric::Lrap) {
-        note(&format!(
-            "{n_unlabelled} of {n_samples} samples have no label: lrap leaves them out, and lrap-all counts them as 1"
-        ));
-    }
-    let LabelStatistics { counts, missing, .. } = &statistics;
-    let labels: Vec<usize> = (0..counts.len())
-        .filter(|output| data.is_label(*output))
-        .collect();
-    let count = |is_one: &dyn Fn(usize) -> bool| labels.iter().filter(|output| is_one(**output)).count();
-    let n_absent = count(&|output| counts[output] == 0);
-    let n_always = count(&|output| counts[output] > 0 && counts[output] + missing[output] == n_samples);
-    let of_both = |metric: &&Metric| {
-        matches!(
-            metric,
-            Metric::MacroAuc | Metric::Mcc | Metric::GMean | Metric::BalancedAccuracy
-        )
-    };
-    let names = |of: &dyn Fn(&&Metric) -> bool| {
-        let names: Vec<String> = metrics.iter().filter(of).map(ToString::to_string).collect();
-        names.join(", ")
-    };
-    for (n, what, names) in [
-        (
-            n_absent,
-            "no positive",
-            names(&|metric| of_both(metric) || **metric == Metric::AveragePrecision),
-        ),
-        (n_always, "no negative", names(&of_both)),
-    ] {
-        if n > 0 && !names.is_empty() {
-            let all = labels.len();
-            note(&format!(
-                "{n} of {all} labels have {what} sample here and are left out of {names}"
-            ));
-        }
     }
 }

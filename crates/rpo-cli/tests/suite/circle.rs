@@ -391,6 +391,35 @@ fn data_may_come_through_a_pipe() {
     assert!(report.contains("\"n_samples\":30"), "{report}");
 }
 
+/// Means leave out the samples and labels for which a metric is undefined; the report counts them.
+#[test]
+fn what_a_mean_leaves_out_is_counted() {
+    let folder = Folder::new();
+    let rows: String = (0..40)
+        .map(|i| format!("{i},{},{}\n", i % 2, u8::from(i < 15)))
+        .collect();
+    folder
+        .write("train.csv", "x,odd,low\n".to_owned() + &rows)
+        .write("never.csv", "x,odd,low\n1,1,0\n2,1,0\n3,0,0\n")
+        .write("always.csv", "x,odd,low\n1,1,0\n2,1,1\n");
+    folder.ok("train --data train.csv --targets odd,low --method random-forest --trees 2 --model m.rpo");
+    let counts = |data: &str, metrics: &str| {
+        let found = folder.json(&format!(
+            "evaluate --data {data} --model m.rpo --metrics {metrics}"
+        ));
+        let keys = [
+            "n_unlabelled",
+            "n_labels_without_positives",
+            "n_labels_without_negatives",
+        ];
+        keys.map(|key| found.get(key).map_or(0, |count| count.as_u64().unwrap()))
+    };
+    assert_eq!(counts("never.csv", "lrap,average-precision"), [1, 1, 0]);
+    assert_eq!(counts("never.csv", "lrap-all,macro-f1"), [0, 0, 0]);
+    assert_eq!(counts("always.csv", "lrap,macro-auc"), [0, 0, 1]);
+    assert_eq!(counts("always.csv", "average-precision,lrap"), [0, 0, 0]);
+}
+
 #[test]
 fn what_is_undefined_is_null_with_a_note() {
     let folder = Folder::new();

@@ -463,25 +463,4 @@ fn doubtful_scores_intervals_and_predictions_are_noted() {
         notes("cv --data rare.csv --targets often,rare --trees 2 --folds 4 --metrics hamming"),
         ""
     );
-
-    let trained =
-        notes("train --data rare.csv --targets often,rare --method random-forest --trees 2 --model r.rpo");
-    assert_eq!(trained, "");
-    folder.write("test.csv", "x,often,rare\n1,1,0\n2,1,0\n3,0,0\n");
-    folder.write("ones.csv", "x,often,rare\n1,1,0\n2,1,1\n");
-    let evaluated = |data: &str, metrics: &str| {
-        notes(&format!(
-            "evaluate --data {data} --model r.rpo --metrics {metrics}"
-        ))
-    };
-    assert_eq!(
-        evaluated("test.csv", "macro-auc,lrap,average-precision,macro-f1"),
-        "note: 1 of 3 samples have no label: lrap leaves them out, and lrap-all counts them as 1\n\
-         note: 1 of 2 labels have no positive sample here and are left out of macro-auc, average-precision\n"
-    );
-    assert_eq!(
-        evaluated("ones.csv", "macro-auc,average-precision,lrap"),
-        "note: 1 of 2 labels have no negative sample here and are left out of macro-auc\n"
-    );
-    assert_eq!(evaluated("test.csv", "lrap-all,macro-f1"), "");
 }

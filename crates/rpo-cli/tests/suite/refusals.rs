@@ -468,7 +468,7 @@ fn advice_names_the_option_that_helps() {
             "d.csv",
             "a:b:y\n1:2:0\n",
             "--targets y",
-            &["its only column is \"a:b:y\"", "help: --delimiter"],
+            &["its only column is \"a:b:y\"", "with --delimiter"],
         ),
         (
             "d.csv",

@@ -407,7 +407,7 @@ fn the_delimiter_fits_header_and_row() {
     assert!(
         message.contains(
             "line 2, column 4: the row has 1 field, but the header has 2; they are separated by ','"
-        ) && message.contains("help: --delimiter"),
+        ) && message.contains("with --delimiter"),
         "{message}"
     );
 }

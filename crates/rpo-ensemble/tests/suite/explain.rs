@@ -163,12 +163,12 @@ fn what_cannot_be_explained_is_refused() {
     assert_eq!(explain(&one, &[&[]], &x), Ok(()));
     assert!(matches!(
         explain(&one, &[&[4]], &x),
-        Err(EnsembleError::Parameter(_))
+        Err(EnsembleError::TooFew(_))
     ));
     assert!(matches!(explain(&one, &[], &x), Err(EnsembleError::Mismatch(_))));
     assert!(matches!(
         explain(&one, &[&[0]], &Array2::zeros((0, 6))),
-        Err(EnsembleError::Parameter(_))
+        Err(EnsembleError::TooFew(_))
     ));
     assert!(matches!(
         explain(&Array2::zeros((1, 5)), &[&[0]], &x),

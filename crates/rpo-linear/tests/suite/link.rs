@@ -386,12 +386,12 @@ fn what_cannot_be_fitted_is_refused() {
     let none = (Array2::zeros((0, 4)), Array2::zeros((0, 5)));
     assert!(matches!(
         attempt(&small(), &none.0, &none.1),
-        LinearError::Parameter(_)
+        LinearError::TooFew(_)
     ));
     let unlabelled = Array2::zeros((20, 0));
     assert!(matches!(
         attempt(&small(), &x, &unlabelled),
-        LinearError::Parameter(_)
+        LinearError::TooFew(_)
     ));
     let model = fit(&small(), &x, &y);
     let narrow = x.slice(s![.., ..3]).to_owned();

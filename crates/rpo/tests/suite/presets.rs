@@ -72,7 +72,7 @@ fn structured_forests_have_the_settings_of_their_paper() {
 #[test]
 fn craftml_has_the_settings_of_its_paper_and_of_the_report() {
     let report = json!({
-        "trees": 4, "clusters": 9, "feature_width": [0.7, 0.6], "label_width": [0.7, 0.6], "node_sample": 0.6,
+        "trees": 4, "clusters": 9, "feature_width": "0.7,0.6", "label_width": "0.7,0.6", "node_sample": 0.6,
         "min_samples_split": 200, "passes": 300, "starts": 10, "centroid_entries": "all", "max_depth": null,
     });
     for (variant, expected) in [

@@ -2,9 +2,9 @@
 
 mod by_frequency;
 mod importances;
+mod left_out;
 
 use crate::csv_file;
-use crate::doubts::note_left_out;
 use crate::error::CliError;
 use crate::files;
 use crate::options::{BeamOptions, DataOptions, MemoryOptions, RerankOptions, ThreadOptions, UnseenOptions};
@@ -26,7 +26,10 @@ pub(super) const INFINITE: &str = "a number is predicted to be below 0, or 0 whe
 /// Score a model on a data set.
 ///
 /// Prints a value for each metric; with --json one object with the value of each metric under its name (null if
-/// undefined or infinite), predict_seconds, load_seconds and n_samples.
+/// undefined or infinite), predict_seconds, load_seconds and n_samples. Means leave out what a metric is undefined for:
+/// lrap the samples without labels (n_unlabelled), macro-auc, mcc, g-mean and balanced-accuracy the labels of no sample or
+/// of all (n_labels_without_positives, n_labels_without_negatives), average-precision those of none. These counts are
+/// printed if they are not 0.
 #[derive(Debug, Args)]
 pub(crate) struct Evaluate {
     /// The model.
@@ -137,7 +140,6 @@ impl Evaluate {
         let data = self.data.load_evaluation(model.schema())?;
         self.unseen.check(&model, &data, self.data.name())?;
         let load_seconds = clock.wall_seconds();
-        note_left_out(&data, &metrics);
 
         let evaluated = model.evaluate_with(&data, &metrics, options);
         let evaluated = evaluated.map_err(|e| CliError::of_data(e, self.data.name()))?;
@@ -182,6 +184,7 @@ impl Evaluate {
             }
         }
         report.set("n_samples", data.n_samples());
+        left_out::report(&data, &metrics, &mut report);
         report.set("load_seconds", load_seconds);
         report.set("predict_seconds", evaluated.predict_seconds);
         match groups {
