@@ -18,7 +18,7 @@ pub(crate) const INTERRUPTED: u8 = 130;
 static INSTEAD: Mutex<Option<Instead>> = Mutex::new(None);
 
 struct Instead {
-    stop: Box<dyn FnOnce() + Send>,
+    stop: Box<dyn FnOnce(i32) + Send>,
     /// True if only Ctrl-C calls it, and other signals end the process.
     is_by_hand: bool,
 }
@@ -30,7 +30,7 @@ fn set(instead: Option<Instead>) {
 /// Makes the next signal call a function instead of ending the process; the signal after it ends the process.
 pub(crate) fn instead(stop: impl FnOnce() + Send + 'static) {
     set(Some(Instead {
-        stop: Box::new(stop),
+        stop: Box::new(|_| stop()),
         is_by_hand: false,
     }));
 }
@@ -41,7 +41,7 @@ pub(crate) fn finish_with_best() -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&interrupted);
     set(Some(Instead {
-        stop: Box::new(move || {
+        stop: Box::new(move |_| {
             flag.store(true, Ordering::Relaxed);
             patiently(|| {
                 note("interrupted: finishing with the best result so far; interrupt again to stop at once");
@@ -52,12 +52,16 @@ pub(crate) fn finish_with_best() -> Arc<AtomicBool> {
     interrupted
 }
 
-/// Makes the next signal call a function before it ends the process.
+/// Makes the next signal call a function before it ends the process, with the status that shells give for the signal.
 pub(crate) fn finally(last: impl FnOnce() + Send + 'static) {
-    instead(move || {
+    let stop = move |signal| {
         last();
-        FileTarget::abandon_all(|_| std::process::exit(INTERRUPTED.into()));
-    });
+        FileTarget::abandon_all(|_| std::process::exit(128 + signal));
+    };
+    set(Some(Instead {
+        stop: Box::new(stop),
+        is_by_hand: false,
+    }));
 }
 
 /// Makes the next signal end the process again.
@@ -85,7 +89,7 @@ pub(crate) fn watch() {
                 .unwrap_or_else(PoisonError::into_inner)
                 .take_if(acts);
             if let Some(instead) = instead {
-                (instead.stop)();
+                (instead.stop)(signal);
                 continue;
             }
             FileTarget::abandon_all(|paths| {

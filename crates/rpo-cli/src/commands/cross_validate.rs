@@ -147,10 +147,13 @@ impl CrossValidate {
 
     /// Makes a signal print the folds that are finished, if there are some, before it ends the process.
     fn print_when_interrupted(&self, names: Vec<String>, finished: Finished, n_samples: usize) {
-        let (as_json, k) = (self.json, self.folds);
+        let (as_json, k, predictions) = (self.json, self.folds, self.predictions.clone());
         interrupt::finally(move || {
             let folds = std::mem::take(&mut *finished.lock().unwrap_or_else(PoisonError::into_inner));
             note(&format!("interrupted: {} of {k} folds are finished", folds.len()));
+            if let Some(path) = predictions {
+                note(&format!("{} was not written", path.display()));
+            }
             if folds.is_empty() {
                 return;
             }

@@ -3,7 +3,7 @@
 use crate::csv_file;
 use crate::error::CliError;
 use crate::files;
-use crate::options::{InputOptions, List, ThreadOptions, UnseenOptions, all};
+use crate::options::{InputOptions, List, ThreadOptions, UnseenOptions, all, parse_count};
 use crate::output::Output;
 use crate::predictions::{Explanation, for_each_explanation};
 use clap::Args;
@@ -15,6 +15,9 @@ use rpo::{Model, ModelError, Predictor};
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+
+/// The columns beside that of the samples.
+const COLUMNS: [&str; 5] = ["output", "score", "base", "feature", "contribution"];
 
 /// Say what each feature contributes to predictions.
 ///
@@ -50,11 +53,11 @@ pub(crate) struct Explain {
     outputs: Vec<List<String>>,
 
     /// Only the best K labels of each sample.
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = parse_count)]
     top_k: Option<NonZeroUsize>,
 
     /// Only the N features that contribute most to each score.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     features: Option<NonZeroUsize>,
 
     /// File to write, which appears when it is complete; standard output by default. Tabs separate columns in files
@@ -84,6 +87,11 @@ impl Explain {
         let out = ("--out", self.out.as_deref());
         files::check(read.chain(of_background), [out])?;
         csv_file::check(out)?;
+        if let Some(id) = self.input.id().filter(|id| COLUMNS.contains(id)) {
+            return Err(CliError::Usage(format!(
+                "--id {id:?} is also the name of a column of explanations; rename the column of identifiers"
+            )));
+        }
         self.threads.start()?;
         let model = Model::load(&self.model)?;
         let data = self.input.load_features(model.schema())?;
@@ -182,8 +190,8 @@ struct Names<'a> {
 impl Names<'_> {
     fn header(&self) -> String {
         let text = self.id.unwrap_or("row");
-        let (id, d) = (self.field(text), self.delimiter);
-        format!("{id}{d}output{d}score{d}base{d}feature{d}contribution\n")
+        let columns = std::iter::once(self.field(text)).chain(COLUMNS.map(str::to_owned));
+        csv_file::line(columns, self.delimiter)
     }
 
     /// The lines of a score.

@@ -2,13 +2,13 @@
 
 use crate::error::CliError;
 use crate::files;
-use crate::options::WriteOptions;
+use crate::options::{WriteOptions, parse_count};
 use crate::output::Report;
-use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use rpo::core::Seed;
 use rpo::data::Dataset;
 use rpo::data::generate::{FeatureStyle, Friedman, FriedmanKind, GenerateError, Generator, MultiLabelSet};
+use std::num::NonZeroUsize;
 
 /// Write a generated data set: the same seed gives the same file on one machine.
 ///
@@ -21,8 +21,8 @@ pub(crate) struct Generate {
     kind: Kind,
 
     /// Number of samples, at least 1.
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
-    samples: usize,
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = parse_count)]
+    samples: NonZeroUsize,
 
     /// Number of features of a multi-label set; 500 by default.
     #[arg(long, value_name = "N")]
@@ -109,7 +109,7 @@ impl Generate {
         let kind = match self.kind {
             Kind::MultiLabel => {
                 let shape = MultiLabelSet::new(
-                    self.samples,
+                    self.samples.get(),
                     self.features.unwrap_or(500),
                     self.outputs.unwrap_or(100),
                 );
@@ -128,7 +128,7 @@ impl Generate {
             Kind::FriedmanIndependent => FriedmanKind::Independent,
         };
         let problem = Friedman {
-            n_samples: self.samples,
+            n_samples: self.samples.get(),
             n_outputs: self.outputs.unwrap_or(16),
             n_irrelevant: self.irrelevant.unwrap_or(0),
             ..Friedman::from(kind)

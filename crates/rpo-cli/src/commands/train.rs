@@ -166,6 +166,16 @@ impl Train {
         }
         let ensemble = model.predictor().downcast_ref::<Ensemble>();
         let selection = ensemble.and_then(|ensemble| ensemble.selection.clone());
+        let asked = method.given("configurations").and_then(Value::as_u64);
+        if let (Some(asked), Some(selection)) = (asked, &selection)
+            && !is_interrupted
+            && (selection.candidates.len() as u64) < asked
+        {
+            note(&format!(
+                "{} configurations suit these data, and all of them were tried",
+                selection.candidates.len()
+            ));
+        }
         if model.intervals().is_some() {
             note_equal_values(data);
         }

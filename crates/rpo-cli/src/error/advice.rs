@@ -6,6 +6,7 @@ use rpo::data::preprocess::PreprocessError;
 use rpo::data::read::{ReadError, ReadErrorKind};
 use rpo::data::write::WriteError;
 use rpo::metrics::MetricError;
+use rpo::tune::{SearchError, TrialError, TuneError};
 
 /// Suggests an option that solves the problem, if there is one.
 pub(super) fn of(error: &CliError) -> Option<&'static str> {
@@ -24,6 +25,13 @@ pub(super) fn of(error: &CliError) -> Option<&'static str> {
         } => Some("--layout sparse makes the features sparse"),
         CliError::Write(error) => of_format_to_write(error),
         CliError::Read(error) => of_read(error),
+        CliError::Tune(TuneError::Search(error)) => match **error {
+            SearchError::AllFailed {
+                failure: TrialError::NotANumber,
+                ..
+            } => Some("withhold more samples with --hold-out, or choose another --metric"),
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -70,7 +78,9 @@ fn of_format_to_write(error: &WriteError) -> Option<&'static str> {
 /// For a file that cannot be read.
 fn of_read(error: &ReadError) -> Option<&'static str> {
     Some(match &error.kind {
-        ReadErrorKind::MissingOutput { .. } => "--missing-outputs allows missing outputs",
+        ReadErrorKind::MissingOutput { .. } => {
+            "--missing-outputs allows missing outputs; if a blank stands for no, write 0 in its place"
+        }
         ReadErrorKind::UnknownTarget { columns, .. } if columns.len() == 1 && !error.has_rows => {
             "set the character between the columns of CSV with --delimiter"
         }
@@ -80,7 +90,13 @@ fn of_read(error: &ReadError) -> Option<&'static str> {
         ReadErrorKind::TargetOfWords { .. } => {
             "words are classes where a model is trained on them; this target is a number or a label"
         }
+        ReadErrorKind::DeclaredTwice { what: "column", name } if name.is_empty() => {
+            "the first line has columns without a name: delete the lines above the header, if there are some"
+        }
         ReadErrorKind::DeclaredTwice { what: "column", .. } => "--ignore leaves out all columns of this name",
+        ReadErrorKind::FieldCount { expected: 1, .. } => {
+            "delete the lines above the header, if there are some, or set the character between the columns with --delimiter"
+        }
         ReadErrorKind::FieldCount { .. } => {
             "set the character between the columns with --delimiter; a text that contains it is quoted"
         }
@@ -100,6 +116,9 @@ fn of_read(error: &ReadError) -> Option<&'static str> {
             "`iconv -f UTF-16 -t UTF-8` converts text in UTF-16, such as the Unicode text of a spreadsheet; --format \
              reads a Parquet or Arrow file of another name"
         }
+        ReadErrorKind::Json => {
+            "save it as CSV or Parquet, in Python by pandas.read_json(\"FILE\", lines=True).to_parquet(\"FILE.parquet\")"
+        }
         ReadErrorKind::Compressed("zip") => {
             "a spreadsheet (.xlsx, .ods) is such an archive, too: save it as CSV in UTF-8"
         }
@@ -117,6 +136,9 @@ fn of_read(error: &ReadError) -> Option<&'static str> {
             "--categorical reads a column as categories, --ignore leaves it out; a missing value is an empty cell, \
              NA, or what --missing-values names"
         }
+        ReadErrorKind::UnsupportedColumn { found, .. } if found.contains("List(Utf8") => {
+            "--label-list reads the texts of such a column as labels; --ignore leaves a column out"
+        }
         ReadErrorKind::UnsupportedColumn { .. }
         | ReadErrorKind::UnsupportedType { .. }
         | ReadErrorKind::DateOutOfRange { .. } => "--ignore leaves a column out",
@@ -129,6 +151,9 @@ fn of_read(error: &ReadError) -> Option<&'static str> {
         {
             "--decimal-comma reads numbers such as 0,57"
         }
+        ReadErrorKind::DecimalComma { text, .. } if may_separate_thousands(text) => {
+            "if commas separate thousands, remove them; --decimal-comma reads numbers such as 0,57"
+        }
         ReadErrorKind::DecimalComma { .. } => {
             "--decimal-comma reads numbers such as 0,57; --categorical takes a column for categories"
         }
@@ -137,12 +162,21 @@ fn of_read(error: &ReadError) -> Option<&'static str> {
     })
 }
 
+/// Returns true if the comma of a number may stand before thousands, as in 1,234.
+fn may_separate_thousands(text: &str) -> bool {
+    let parts = text.trim_start_matches(['-', '+']).split_once(',');
+    parts.is_some_and(|(whole, rest)| rest.len() == 3 && whole.len() <= 3 && !whole.starts_with('0'))
+}
+
 /// For an option of the reader, by its name, that the format of the file does not have.
 fn of_format(option: &str) -> Option<&'static str> {
     Some(match option {
         "decimal_comma" => "--decimal-comma is for CSV files",
         "targets" => {
             "--labels, --targets and --n-targets are for ARFF, CSV, Parquet and Arrow files; here each line names its labels"
+        }
+        "--group" | "--time-column" => {
+            "--group and --time-column are for columns of CSV, Parquet and Arrow files"
         }
         "label_list" => "--label-list is for CSV, Parquet and Arrow files",
         "types" => {

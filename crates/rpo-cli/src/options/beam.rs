@@ -1,5 +1,6 @@
 //! The beam of label trees.
 
+use super::parse_count;
 use crate::error::CliError;
 use clap::Args;
 use rpo::Model;
@@ -10,7 +11,7 @@ use std::num::NonZeroUsize;
 pub(crate) struct BeamOptions {
     /// Number of nodes that a prediction of label trees follows at each depth, by default that of training: more nodes
     /// find more labels, and take longer.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     beam: Option<NonZeroUsize>,
 }
 

@@ -29,6 +29,13 @@ pub(crate) use write::WriteOptions;
 use crate::error::CliError;
 use clap::Args;
 use rpo::core::useful_threads;
+use std::num::NonZeroUsize;
+
+/// Parses a whole number of at least 1.
+pub(crate) fn parse_count(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse()
+        .map_err(|_| "a whole number of at least 1 is expected".to_owned())
+}
 
 /// Limits the processors that a command uses.
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use crate::files::NamedFile;
 use clap::Args;
 use ndarray::Axis;
 use rpo::Method;
-use rpo::data::read::{Format, ReadOptions, Targets, read};
+use rpo::data::read::{Format, ReadErrorKind, ReadOptions, Targets, read};
 use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, Task, Weighting};
 use rpo::metrics::Metric;
 use std::path::{Path, PathBuf};
@@ -81,6 +81,12 @@ impl WeightOptions {
                 source,
             });
         }
+        if !path.exists() {
+            return Err(CliError::Usage(format!(
+                "--output-weights {}: there is no such file, and the rules are {BALANCED}, {PROPENSITY} and {UNBIASED}",
+                path.display()
+            )));
+        }
         let names: Vec<String> = data.output_names().iter().map(Into::into).collect();
         let options = ReadOptions {
             format: Format::Csv,
@@ -88,8 +94,14 @@ impl WeightOptions {
             task: Some(Task::Regression),
             ..ReadOptions::default()
         };
-        let read = read(path, &options)?;
         let file = path.display().to_string();
+        let read = read(path, &options).map_err(|e| match e.kind {
+            ReadErrorKind::UnknownTarget { name, .. } => CliError::Data {
+                data: file.clone(),
+                problem: format!("the weights have no column {name:?}, which is an output"),
+            },
+            _ => e.into(),
+        })?;
         let weights = read.outputs().view().to_dense(DEFAULT_MEMORY_LIMIT);
         let weights = weights.map_err(|e| CliError::Data {
             data: file.clone(),

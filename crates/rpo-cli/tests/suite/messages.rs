@@ -213,6 +213,30 @@ fn a_table_with_the_parts_of_a_date_is_predicted_as_the_date() {
 }
 
 #[test]
+fn columns_from_which_nothing_is_learned_are_noted() {
+    let folder = Folder::new();
+    let notes = |table: &str, options: &str| {
+        folder.write("t.csv", table);
+        let run = folder.run(&format!(
+            "train --data t.csv --model m.rpo --method random-forest --trees 2 {options}"
+        ));
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        run.stderr
+    };
+    let empty = "note: feature \"e\" has no value in any sample, so that nothing is learned of it\n";
+    assert_eq!(notes("x,e,y\n1,,2.5\n2,,1\n3,,2\n", "--targets y"), empty);
+    let one_sided =
+        "note: label \"y\" is present wherever it is given: if a blank stands for no, write 0 in its place\n";
+    let table = "x,y,z\n1,yes,1\n2,,0\n3,yes,1\n";
+    assert_eq!(notes(table, "--targets y,z --missing-outputs"), one_sided);
+    assert_eq!(notes(table, "--targets z"), "");
+    let constant =
+        "note: every output has the same value in all samples, so that there is nothing to learn\n";
+    assert_eq!(notes("x,y\n1,3\n2,3\n3,3\n", "--targets y"), constant);
+    assert_eq!(notes("x,y,z\n1,3,1\n2,3,2\n3,3,7\n", "--targets y,z"), "");
+}
+
+#[test]
 fn a_table_without_types_is_noted() {
     let folder = Folder::new();
     let rows = "1001,s,1\n1002,m,0\n2000,l,1\n1001,s,0\n";

@@ -446,7 +446,7 @@ fn advice_names_the_option_that_helps() {
             "d.csv",
             "a,y\n1,0\n2,\n",
             "--n-targets 1",
-            &["line 3", "help: --missing-outputs"],
+            &["line 3", "help: --missing-outputs", "if a blank stands for no"],
         ),
         ("d.svm", "1 0:1\n", "", &["line 1", "help: --first-feature 0"]),
         (
@@ -463,6 +463,48 @@ fn advice_names_the_option_that_helps() {
                 "svmlight",
                 "help: --missing-outputs is for ARFF, CSV, Parquet and Arrow files",
             ],
+        ),
+        (
+            "d.svm",
+            "1 1:1\n",
+            "--group site",
+            &[
+                "--group",
+                "help: --group and --time-column are for columns of CSV",
+            ],
+        ),
+        (
+            "d.txt",
+            "{\"a\": 1, \"y\": 0}\n{\"a\": 2, \"y\": 1}\n",
+            "--targets y",
+            &["the file is JSON", "help: save it as CSV or Parquet"],
+        ),
+        (
+            "d.csv",
+            "Report,,\na,b,y\n1,2,0\n",
+            "--targets y",
+            &[
+                "column \"\" is declared twice",
+                "delete the lines above the header",
+            ],
+        ),
+        (
+            "d.csv",
+            "Report of May\na,b,y\n1,2,0\n",
+            "--n-targets 1",
+            &["line 2", "delete the lines above the header"],
+        ),
+        (
+            "d.csv",
+            "a;y\n1,234;0\n",
+            "--n-targets 1",
+            &["help: if commas separate thousands, remove them"],
+        ),
+        (
+            "d.csv",
+            "a,y\n1,0\n2,1\n",
+            "--targets y --output-weights balance",
+            &["balance: there is no such file", "balanced, propensity and"],
         ),
         (
             "d.csv",

@@ -491,8 +491,13 @@ fn large_numbers_that_are_rounded_are_noted() {
             .contains("n_samples")
     );
     assert_eq!(folder.read("again.csv"), stored);
-    let whole = "convert --data large.csv --out words.csv --categorical";
-    folder.ok(&format!("{whole} time,cents"));
+    let run = folder.run("convert --data large.csv --out words.csv --categorical time,cents");
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("the words of \"time\" (and 1 other)"),
+        "{}",
+        run.stderr
+    );
     assert_eq!(
         folder.read("words.csv").lines().nth(2),
         folder.read("large.csv").lines().nth(2)

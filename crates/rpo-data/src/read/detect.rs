@@ -114,9 +114,21 @@ pub(super) fn format_of_content<'a>(
         Some(blank) if cut && start.ends_with(first) => &first[..blank],
         _ => first.trim_ascii_end(),
     };
+    if delimiter.is_none() && is_json(first) {
+        return Err(ReadErrorKind::Json.into());
+    }
     let format = classify(first).or(delimiter.and(Some(Format::Csv)));
     let format = format.ok_or_else(|| ReadErrorKind::UnknownFormat(lossy(first)))?;
     Ok((format, Box::new(whole)))
+}
+
+/// Returns true for the first line of JSON.
+fn is_json(line: &[u8]) -> bool {
+    let opened = line.trim_ascii().split_first();
+    opened.is_some_and(|(first, rest)| {
+        matches!(first, b'{' | b'[')
+            && matches!(rest.trim_ascii_start().first(), None | Some(b'"' | b'{' | b'['))
+    })
 }
 
 fn classify(line: &[u8]) -> Option<Format> {

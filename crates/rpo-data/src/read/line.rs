@@ -81,6 +81,9 @@ impl<R: BufRead> LineReader<R> {
     /// Looks for a line after the one last read, which stays to be read: the first for which `test` returns true.
     /// Returns it without its line end, truncated if it is longer than the longest line; `None` if there is none.
     pub(crate) fn look_ahead(&mut self, test: impl Fn(&[u8]) -> bool) -> Result<Option<&[u8]>, ReadError> {
+        if let Some(found) = self.ahead.iter().position(|line| test(without_end(line))) {
+            return Ok(self.ahead.get(found).map(|line| without_end(line)));
+        }
         loop {
             let mut line = Vec::new();
             read_line(&mut self.inner, self.longest, &mut line)

@@ -24,6 +24,9 @@ const DIGITS: std::ops::Range<usize> = LENGTH + BEGIN.len()..LENGTH + BEGIN.len(
 /// The longest header that the container allows.
 const LONGEST_HEADER: usize = 100_000_000;
 
+/// The first bytes of a file that is compressed by gzip.
+const GZIP: &[u8] = b"\x1f\x8b";
+
 /// A container that is ready to write.
 pub(super) struct Container {
     header: Vec<u8>,
@@ -160,7 +163,10 @@ fn description(metadata: &Metadata) -> Result<&str, Kind> {
 /// its arrays and fields.
 pub(super) fn open(bytes: &[u8]) -> Result<(Description, Reader<'_>), Kind> {
     let container = |e: safetensors::SafeTensorError| Kind::Container {
-        message: e.to_string(),
+        message: match bytes.starts_with(GZIP) {
+            true => "it is compressed by gzip, as models are not: decompress it".to_owned(),
+            false => e.to_string(),
+        },
     };
     let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(container)?;
     let text = description(&metadata)?;

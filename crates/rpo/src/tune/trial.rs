@@ -117,7 +117,7 @@ pub enum TrialError<E> {
     #[error("{0}")]
     Error(E),
     /// A score that is NaN.
-    #[error("the score is undefined (NaN)")]
+    #[error("the score is undefined on the withheld samples (NaN)")]
     NotANumber,
     /// A score that is infinite.
     #[error("the score is infinite")]

@@ -204,6 +204,9 @@ impl Evaluate {
     fn check_effect(&self, model: &Model, metrics: &[Metric]) -> Result<(), CliError> {
         let (task, n_outputs) = (model.schema().task, model.n_outputs());
         let refuse = |message: &str| Err(CliError::Usage(message.to_owned()));
+        if self.ranking.model().is_some() && model.labels().is_empty() {
+            return refuse("--rerank is for labels; the model predicts numbers");
+        }
         self.ranking.check_effect(metrics)?;
         if self.by_frequency.is_some() && task == Task::Regression {
             return refuse(match model.labels().is_empty() {
@@ -272,6 +275,7 @@ fn write_outputs(model: &Model, scores: &OutputScores, path: &Path) -> Result<()
 
 /// Parses the name of a metric; the error for a misspelt name suggests the most similar one.
 pub(crate) fn parse_metric(text: &str) -> Result<Metric, String> {
+    let text = text.trim();
     text.parse::<Metric>().map_err(|e| {
         // The k of a metric is ignored when similarity is computed.
         let (word, k) = text

@@ -7,7 +7,7 @@ mod values;
 use crate::csv_file;
 use crate::error::CliError;
 use crate::files;
-use crate::options::{BeamOptions, InputOptions, RerankOptions, ThreadOptions, UnseenOptions};
+use crate::options::{BeamOptions, InputOptions, RerankOptions, ThreadOptions, UnseenOptions, parse_count};
 use crate::output::{Output, Report};
 use crate::predictions::PredictedColumns;
 use crate::predictions::json_outputs::JsonOutputs;
@@ -41,7 +41,7 @@ pub(crate) struct Predict {
     model: PathBuf,
 
     /// Only the best K labels of each sample. Holds the scores of only a few samples at a time.
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = parse_count)]
     top_k: Option<NonZeroUsize>,
 
     #[command(flatten)]

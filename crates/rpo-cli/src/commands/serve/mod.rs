@@ -14,7 +14,7 @@ mod stream;
 mod until;
 
 use crate::error::CliError;
-use crate::options::{BackgroundOptions, BeamOptions, ThreadOptions, UnseenOptions};
+use crate::options::{BackgroundOptions, BeamOptions, ThreadOptions, UnseenOptions, parse_count};
 use clap::Args;
 use http::Limits;
 use rpo::Model;
@@ -64,26 +64,26 @@ pub(crate) struct Serve {
 
     /// Largest size of a request in bytes. By HTTP, the requests of all clients together take at most eight times this
     /// memory, and 256 KiB for each connection; larger ones wait for it up to --timeout. Responses come on top.
-    #[arg(long, value_name = "BYTES", default_value_t = MAX_BYTES)]
+    #[arg(long, value_name = "BYTES", default_value_t = MAX_BYTES, value_parser = parse_count)]
     max_bytes: NonZeroUsize,
 
     /// Largest number of rows of a request.
-    #[arg(long, value_name = "N", default_value_t = MAX_ROWS)]
+    #[arg(long, value_name = "N", default_value_t = MAX_ROWS, value_parser = parse_count)]
     max_rows: NonZeroUsize,
 
     /// Largest number of values of a response: rows times outputs, or times K with "top_k": K, or the labels that are
     /// decided on.
-    #[arg(long, value_name = "N", default_value_t = MAX_VALUES)]
+    #[arg(long, value_name = "N", default_value_t = MAX_VALUES, value_parser = parse_count)]
     max_values: NonZeroUsize,
 
     /// Largest number of scores that a request may have explained: rows times outputs, or times K with "top_k": K, or the
     /// labels that are decided on. [default: 1000]
-    #[arg(long, value_name = "N", requires = "background")]
+    #[arg(long, value_name = "N", requires = "background", value_parser = parse_count)]
     max_explained: Option<NonZeroUsize>,
 
     /// Largest number of concurrent connections. While clients wait for one, connections are closed after their next
     /// response, or when they are idle. [default: 256]
-    #[arg(long, value_name = "N", requires = "http")]
+    #[arg(long, value_name = "N", requires = "http", value_parser = parse_count)]
     max_connections: Option<NonZeroUsize>,
 
     /// Timeout in seconds for a request to arrive, for its wait for earlier requests, and for a client that stops

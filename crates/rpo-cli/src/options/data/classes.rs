@@ -25,9 +25,12 @@ pub(super) fn note_classes(data: &Dataset, is_task_given: bool) {
         } else {
             ""
         };
+        let counted = match classes.len() {
+            1 => "one class, which is an output".to_owned(),
+            n => format!("{n} classes, each of which is an output"),
+        };
         note(&format!(
-            "target {name:?} has {} classes, each of which is an output: {}{doubt}",
-            classes.len(),
+            "target {name:?} has {counted}: {}{doubt}",
             listed(classes.iter().cloned())
         ));
     }

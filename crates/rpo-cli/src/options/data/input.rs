@@ -278,6 +278,11 @@ impl InputOptions {
             ReadErrorKind::UnknownColumn { option, name, .. } if *option == "id" => {
                 *option = withholding(name).unwrap_or("--id");
             }
+            ReadErrorKind::Option { option, .. } if *option == "id" && self.id.is_none() => {
+                if let Some((by, _)) = self.withheld_by.get() {
+                    *option = by;
+                }
+            }
             ReadErrorKind::TargetIsOther { name, other } => {
                 if let Some(option) = withholding(name) {
                     *other = option;

@@ -184,10 +184,16 @@ impl<R: BufRead> CsvReader<R> {
         &self.records.get_ref().lines
     }
 
-    /// Reads the next line that is not blank; returns false at the end.
+    /// Reads the next line that is not blank; returns false at the end. The line of a single empty field is blank, too,
+    /// unless only blank ones follow.
     fn next_line(&mut self) -> Result<bool, ReadError> {
         let delimiter = self.delimiter;
-        next_line(&mut self.records.get_mut().lines, Some(delimiter))
+        let lines = &mut self.records.get_mut().lines;
+        if self.columns.len() != 1 {
+            return next_line(lines, Some(delimiter));
+        }
+        let is_filled = |line: &[u8]| !is_blank_line(line, delimiter);
+        Ok(lines.advance()? && (is_filled(lines.line()) || lines.look_ahead(is_filled)?.is_some()))
     }
 
     /// A line without quotes, the usual case, is split and parsed in one pass; the `csv` crate handles the others.
@@ -232,12 +238,15 @@ fn are_distinct_integers(names: &[String]) -> bool {
 /// Reads the next line that is not blank; returns false at the end. Tabs that separate columns do not count as blank.
 fn next_line<R: BufRead>(lines: &mut LineReader<R>, delimiter: Option<u8>) -> Result<bool, ReadError> {
     while lines.advance()? {
-        let mut bytes = lines.line().iter();
-        if !bytes.all(|&b| is_blank(b, delimiter.unwrap_or(b','))) {
+        if !is_blank_line(lines.line(), delimiter.unwrap_or(b',')) {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+fn is_blank_line(line: &[u8], delimiter: u8) -> bool {
+    line.iter().all(|&b| is_blank(b, delimiter))
 }
 
 #[cfg(test)]
@@ -262,6 +271,16 @@ mod tests {
         let (columns, rows) = read(text).unwrap();
         assert_eq!(columns, ["a", "b\nin cm", "c\n\n\"d\""]);
         assert_eq!(rows, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]);
+    }
+
+    #[test]
+    fn a_single_field_may_be_empty() {
+        let (columns, rows) = read("\na\n\n1\n  \n\n2\n\n \n").unwrap();
+        assert_eq!((columns.len(), rows.len()), (1, 5));
+        let is_missing: Vec<bool> = rows.iter().map(|row| row[0].is_nan()).collect();
+        assert_eq!(is_missing, [true, false, true, true, false]);
+        assert_eq!(read("a,b\n\n1,2\n\n\n3,4\n").unwrap().1, [[1.0, 2.0], [3.0, 4.0]]);
+        assert_eq!(read("a\n\n\n").unwrap().1.len(), 0);
     }
 
     #[test]

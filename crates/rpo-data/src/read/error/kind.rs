@@ -27,6 +27,9 @@ pub enum ReadErrorKind {
     /// Data that are compressed by this program, which is not gzip.
     #[error("the file is compressed by {0}; only gzip is read: decompress the file first")]
     Compressed(&'static str),
+    /// JSON, or lines of it.
+    #[error("the file is JSON, which is not read as data")]
+    Json,
     /// A byte that does not occur in text.
     #[error("a NUL byte: the file is binary, or text in UTF-16; text in UTF-8 is expected")]
     NulByte,

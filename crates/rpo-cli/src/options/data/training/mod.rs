@@ -2,6 +2,7 @@
 
 mod suspicions;
 mod types;
+mod values;
 
 use super::DataOptions;
 use super::classes::note_classes;
@@ -21,6 +22,7 @@ use rpo::ensemble::MAX_OUTPUTS;
 use std::path::PathBuf;
 use suspicions::note_suspicions;
 use types::Typed;
+use values::note_values;
 
 /// A file to train on.
 #[derive(Debug, Args)]
@@ -201,6 +203,7 @@ impl TrainingOptions {
         }
         note_classes(&data, self.task.given().is_some());
         note_suspicions(&data);
+        note_values(&data);
         Ok(data)
     }
 
