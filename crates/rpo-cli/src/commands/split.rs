@@ -46,7 +46,7 @@ pub(crate) struct SplitCommand {
     #[arg(long, value_name = "COLUMN", conflicts_with = "time_column")]
     group: Option<String>,
 
-    /// Test on the latest samples by this column of a table, which has numbers or ISO 8601 dates.
+    /// Test on the latest samples by this column of a table, which has numbers or dates.
     #[arg(long, value_name = "COLUMN")]
     time_column: Option<String>,
 

@@ -126,6 +126,22 @@ fn a_background_is_checked_by_itself() {
 }
 
 #[test]
+fn an_output_whose_name_has_a_comma_is_explained() {
+    let folder = Folder::new();
+    let rows: String = (0..20).map(|i| format!("{i},{},{}\n", 2 * i, i % 3)).collect();
+    folder.write("t.csv", "x,\"depth, m\",width\n".to_owned() + &rows);
+    folder.ok("train --data t.csv --n-targets 2 --method ridge --model m.rpo");
+    let mut command = folder.command("explain --data t.csv --model m.rpo --outputs");
+    let output = command.arg("\"depth, m\"").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        output.status.success() && text.contains("\n0,\"depth, m\","),
+        "{text}"
+    );
+    assert!(!text.contains("width"), "{text}");
+}
+
+#[test]
 fn what_cannot_be_explained_is_said() {
     let folder = Folder::new();
     folder.write("train.csv", table(60)).write("one.csv", table(1));
@@ -153,6 +169,11 @@ fn what_cannot_be_explained_is_said() {
                 "{explain} train.csv --background train.csv --out train.csv"
             ))
             .contains("train.csv")
+    );
+    let id = folder.fail(&format!("{explain} train.csv --id score"));
+    assert!(
+        id.contains("\"score\" is also the name of a column of explanations"),
+        "{id}"
     );
     folder.json(&format!("{train} baseline"));
     assert!(

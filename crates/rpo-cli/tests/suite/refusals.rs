@@ -446,7 +446,10 @@ fn advice_names_the_option_that_helps() {
             "d.csv",
             "a,y\n1,0\n2,\n",
             "--n-targets 1",
-            &["line 3", "help: --missing-outputs allows missing outputs; if a blank stands for no"],
+            &[
+                "line 3",
+                "help: --missing-outputs allows missing outputs; if a blank stands for no",
+            ],
         ),
         ("d.svm", "1 0:1\n", "", &["line 1", "help: --first-feature 0"]),
         (
@@ -498,7 +501,10 @@ fn advice_names_the_option_that_helps() {
             "d.csv",
             "a;y\n1,234;0\n",
             "--n-targets 1",
-            &["\"1,234\" in \"a\"", "help: if commas separate thousands, remove them"],
+            &[
+                "\"1,234\" in \"a\"",
+                "help: if commas separate thousands, remove them",
+            ],
         ),
         (
             "d.csv",

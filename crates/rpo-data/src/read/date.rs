@@ -1,11 +1,13 @@
-//! ISO 8601 dates and times.
+//! Dates and times: those of ISO 8601, and days, months and years whose order the form shows.
 
 use super::number;
 use crate::dataset::DateColumn;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
+use std::borrow::Cow;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 /// Nanoseconds of a day.
 pub(super) const DAY: i128 = 86_400_000_000_000;
@@ -25,13 +27,11 @@ impl Moment {
         Some(Self { time, has_time })
     }
 
-    /// Parses `YYYY-MM-DD`, optionally with a time, which may have an offset from UTC; `None` for anything else.
+    /// Parses `YYYY-MM-DD`, `YYYY/MM/DD` or `DD.MM.YYYY`, optionally with a time, which may have an offset from UTC; `None`
+    /// for anything else.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
-        // The library accepts more forms than the usual one, including forms of numbers.
-        let [_, _, _, _, b'-', _, _, b'-', _, _, rest @ ..] = text else {
-            return None;
-        };
-        let text = std::str::from_utf8(text).ok()?;
+        let text = in_iso_form(text)?;
+        let rest = &text.as_bytes()[10..];
         if rest.is_empty() {
             let date: Date = text.parse().ok()?;
             let time = date.at(0, 0, 0, 0);
@@ -71,6 +71,34 @@ impl Moment {
     }
 }
 
+/// Returns the text of a date, and what follows it, with the date as `YYYY-MM-DD`; `None` for other texts. Days, months and
+/// years between points come in this order wherever points separate them, and a year that comes first is followed by
+/// the month; between slashes, day and month come in either order.
+fn in_iso_form(text: &[u8]) -> Option<Cow<'_, str>> {
+    // The library accepts more forms than these, including forms of numbers.
+    if let [_, _, _, _, b'-', _, _, b'-', _, _, ..] = text {
+        return std::str::from_utf8(text).ok().map(Cow::Borrowed);
+    }
+    let text = std::str::from_utf8(text).ok()?;
+    let is_number = |part: &str, lengths: RangeInclusive<usize>| {
+        lengths.contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit())
+    };
+    if let Some((year, rest)) = text
+        .split_at_checked(4)
+        .filter(|(year, _)| is_number(year, 4..=4))
+    {
+        let (month, rest) = rest.strip_prefix('/')?.split_once('/')?;
+        let (day, rest) = rest.split_at_checked(2)?;
+        let is_date = is_number(month, 2..=2) && is_number(day, 2..=2);
+        return is_date.then(|| format!("{year}-{month}-{day}{rest}").into());
+    }
+    let (day, rest) = text.split_once('.')?;
+    let (month, rest) = rest.split_once('.')?;
+    let (year, rest) = rest.split_at_checked(4)?;
+    let is_date = is_number(day, 1..=2) && is_number(month, 1..=2) && is_number(year, 4..=4);
+    is_date.then(|| format!("{year}-{month:0>2}-{day:0>2}{rest}").into())
+}
+
 /// Formats the moment as text that parses to the same moment.
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -84,7 +112,7 @@ impl fmt::Display for Moment {
 /// A point in time, as a column gives it. Times of different kinds have no order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Time {
-    /// Days since 1970-01-01, of an ISO 8601 date with or without a time.
+    /// Days since 1970-01-01, of a date with or without a time.
     Days(f64),
     /// A number, such as a year.
     Number(f64),
@@ -122,11 +150,17 @@ mod tests {
         // 2024-01-31 was a Wednesday.
         assert_eq!(values("2024-01-31", false), [19_753.0, 1.0, 3.0]);
         assert_eq!(values("1969-12-31", true), [-1.0, 12.0, 3.0, 0.0]);
+        for text in ["31.01.2024", "31.1.2024", "2024/01/31"] {
+            assert_eq!(values(text, false), [19_753.0, 1.0, 3.0], "{text}");
+        }
         for text in [
             "2024-01-31T18:30",
             "2024-01-31 18:30:00",
             "2024-01-31T20:30:00+02:00",
             "2024-01-31T18:30:00.000Z",
+            "2024/01/31 18:30",
+            "31.01.2024 18:30",
+            "31.1.2024T18:30:00",
         ] {
             assert_eq!(
                 values(text, true),
@@ -144,6 +178,16 @@ mod tests {
             "2024-02-30",
             "2024-1-31",
             "31-01-2024",
+            "31/01/2024",
+            "01.31.2024",
+            "31.02.2024",
+            "31.01.24",
+            "31.01.20245",
+            "1.234.5678",
+            "2024/1/31",
+            "2024/31/01",
+            "+1.01.2024",
+            "31.01.2024 x",
             "2024-01-31 ",
             "2024-01-31x",
             "2024-01",

@@ -202,7 +202,7 @@ mod tests {
         check(vec![Cell::Number(1e300), Cell::Missing], "line 2: \"1000000");
         check(
             vec![Cell::Missing, Cell::Number(2024.0)],
-            "line 2: \"2024\" is not a date; \"since\" holds dates such as 2024-01-31 or 2024-01-31T18:30:00",
+            "line 2: \"2024\" is not a date; \"since\" holds dates such as 2024-01-31, 31.01.2024 or 2024-01-31T18:30:00",
         );
         check(vec![Cell::Missing], "line 2: ");
     }

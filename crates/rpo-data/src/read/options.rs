@@ -110,7 +110,7 @@ pub enum ColumnType {
     /// Words, one nominal feature. Its values are in alphabetical order, or in numerical order if all are numbers. True
     /// and false are one value each, in lower case, however they are written.
     Category,
-    /// ISO 8601 dates, such as 2024-01-31: the features `column[days]` since 1970-01-01, `column[month]` (1 to 12) and
+    /// Dates, as 2024-01-31, 2024/01/31 or 31.01.2024 (day, month, year): the features `column[days]` since 1970-01-01, `column[month]` (1 to 12) and
     /// `column[weekday]` (1 for Monday to 7).
     Date,
     /// Dates, most with a time, such as 2024-01-31T18:30:00 (or with a blank in place of the T), optionally with a

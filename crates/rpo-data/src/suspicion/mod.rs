@@ -297,7 +297,7 @@ mod tests {
             found.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         let since = "feature \"since\" is a category of values such as \"1/12/2024\", which look like dates; dates are \
-                     read in the form 2024-01-31";
+                     read in the forms 2024-01-31, 2024/01/31 and 31.01.2024";
         let price = "feature \"price\" is a category of values such as \"$0\", which look like numbers; numbers are read \
                      without currencies, percent signs, units, parentheses and separators of thousands";
         let kind = "feature \"kind\" is a category with the value \"None\" and \"n/a\"";

@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
-    /// Dates in another form than ISO 8601, like 31/01/2024 or 2024-01.
+    /// Dates in a form that is not read, like 31/01/2024 or 2024-01.
     Date,
     /// Times of day without a date, or durations, like 23:30 or 11:30 pm.
     Time,
@@ -22,7 +22,7 @@ pub enum Form {
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Date => "dates; dates are read in the form 2024-01-31",
+            Self::Date => "dates; dates are read in the forms 2024-01-31, 2024/01/31 and 31.01.2024",
             Self::Time => "times; times are read as numbers, such as of minutes, or with a date, 2024-01-31T18:30",
             Self::Number => {
                 "numbers; numbers are read without currencies, percent signs, units, parentheses and separators of thousands"
@@ -264,10 +264,10 @@ mod tests {
         for date in [
             "31/01/2024",
             "1/31/24",
-            "2024/01/31",
+            "2024/1/31",
             "2024-01",
             "01/2024",
-            "31.1.2024",
+            "31.1.24",
             "31-01-2024 18:30",
             "Jan 31, 2024",
             "31st January 2024",

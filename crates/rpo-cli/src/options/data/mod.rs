@@ -50,8 +50,8 @@ pub(crate) struct DataOptions {
 
     /// Outputs of ARFF, CSV, Parquet and Arrow files may be missing: ? in ARFF, an empty cell or NA in CSV, null.
     /// Missing outputs are ignored in training (by methods that support them) and in metrics; without this option they
-    /// are refused.
-    #[arg(long, help_heading = "Data")]
+    /// are refused. Listed labels are never missing: a sample with a blank or null in place of a list has none.
+    #[arg(long, help_heading = "Data", conflicts_with = "label_list")]
     missing_outputs: bool,
 }
 

@@ -59,7 +59,7 @@ pub(crate) struct WithheldOptions {
     #[command(flatten)]
     groups: GroupOptions,
 
-    /// Fit to earlier samples and score on later ones, by this column of a table (numbers or ISO 8601 dates): scores
+    /// Fit to earlier samples and score on later ones, by this column of a table (numbers or dates): scores
     /// then hold for the future. The column is not a feature. With --id the file is read once more.
     #[arg(long, value_name = "COLUMN", conflicts_with = "group")]
     time_column: Option<String>,
@@ -142,7 +142,7 @@ fn times(name: &str, values: &[String]) -> Result<Vec<f64>, String> {
         let place = || format!("{value:?} in {name:?} of sample {sample} (from 0)");
         let time = Time::parse(value).ok_or_else(|| {
             format!(
-                "{} is neither a number nor a date; dates are read in the form 2024-01-31",
+                "{} is neither a number nor a date; dates are read in the forms 2024-01-31, 2024/01/31 and 31.01.2024",
                 place()
             )
         })?;

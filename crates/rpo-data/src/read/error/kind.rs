@@ -324,7 +324,7 @@ pub enum ReadErrorKind {
     },
     /// Text in place of a date.
     #[error(
-        "{} is not a date; {} holds dates such as 2024-01-31 or 2024-01-31T18:30:00",
+        "{} is not a date; {} holds dates such as 2024-01-31, 31.01.2024 or 2024-01-31T18:30:00",
         quoted(text),
         quoted(column)
     )]
