@@ -98,7 +98,6 @@ pub(crate) fn note(text: &str) {
 
 /// Notes what a user may not expect of a fitted model.
 pub(crate) fn note_fitted(model: &Model) {
-    note_unfilled(model);
     note_constant(model);
     note_rare_categories(model);
     note_unsettled(model);
@@ -145,19 +144,6 @@ fn note_rare_categories(model: &Model) {
             "feature {name:?} has {} categories; splits distinguish the {MOST_CATEGORIES} most frequent, and the others \
              count as missing: with --nominal target all of them count",
             values.len()
-        ));
-    }
-}
-
-/// Notes features without observed values, which imputation cannot fill in.
-fn note_unfilled(model: &Model) {
-    let names = &model.schema().feature_names;
-    let unfilled = model
-        .pipeline()
-        .map_or_else(Vec::new, |pipeline| pipeline.unobserved(names));
-    if let Some(feature) = first_of(&unfilled) {
-        note(&format!(
-            "feature {feature} has no value in any training sample: 0 is filled in"
         ));
     }
 }

@@ -81,6 +81,9 @@ fn of_read(error: &ReadError) -> Option<&'static str> {
         ReadErrorKind::MissingOutput { .. } => {
             "--missing-outputs allows missing outputs; if a blank stands for no, write 0 in its place"
         }
+        ReadErrorKind::UnknownTarget { columns, .. } if columns.iter().any(String::is_empty) => {
+            "if the first line is not the header, delete the lines above the header"
+        }
         ReadErrorKind::UnknownTarget { columns, .. } if columns.len() == 1 && !error.has_rows => {
             "set the character between the columns of CSV with --delimiter"
         }

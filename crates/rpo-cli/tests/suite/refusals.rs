@@ -485,9 +485,18 @@ fn advice_names_the_option_that_helps() {
         (
             "d.csv",
             "Report,,\na,b,y\n1,2,0\n",
-            "--targets y",
+            "--n-targets 1",
             &[
                 "column \"\" is declared twice",
+                "delete the lines above the header",
+            ],
+        ),
+        (
+            "d.csv",
+            "Report,,\na,b,y\n1,2,0\n",
+            "--targets y",
+            &[
+                "target \"y\" is not a column",
                 "delete the lines above the header",
             ],
         ),

@@ -84,11 +84,6 @@ impl Imputer {
         }
         Ok(Self { fill })
     }
-
-    /// Returns the features that were never observed and are filled with 0.
-    pub(super) fn unobserved(&self) -> impl Iterator<Item = usize> {
-        (0..self.fill.len()).filter(|&j| self.fill[j].is_none())
-    }
 }
 
 impl Step for Imputer {
@@ -177,7 +172,6 @@ mod tests {
             ] {
                 let imputer = Imputer::fit(&data, fill).unwrap();
                 assert_eq!(imputer.fill, expected);
-                assert_eq!(imputer.unobserved().collect::<Vec<_>>(), [2]);
                 let again = Imputer::new(imputer.fill.clone(), &Kinds::of(&data));
                 assert_eq!(again, Ok(imputer));
             }

@@ -89,19 +89,6 @@ impl Pipeline {
         encodings.flat_map(TargetEncoding::replaced)
     }
 
-    /// Returns the names before the steps of the features that no training sample has, which imputation fills with 0.
-    pub fn unobserved(&self, names: &Names) -> Vec<String> {
-        let imputers = self.steps.iter().enumerate().filter_map(|(i, step)| match step {
-            AnyStep::Imputer(imputer) => Some((&self.steps[..i], imputer)),
-            _ => None,
-        });
-        let found = imputers.flat_map(|(before, imputer)| {
-            let columns = imputer.unobserved();
-            columns.filter_map(move |column| feature_name(before, names, column))
-        });
-        found.collect()
-    }
-
     /// Transforms features (n x p) by all steps, like [`apply`](Transform::apply).
     ///
     /// # Errors
