@@ -85,7 +85,14 @@ pub(crate) fn add_to(checks: &mut Checks) -> anyhow::Result<bool> {
     checks.check("python: public types", types.current_dir(away))?;
     checks.cargo(
         "python: command",
-        &["build", "--locked", "--package", "rpo-learn-cli"],
+        &[
+            "build",
+            "--locked",
+            "--workspace",
+            "--all-features",
+            "--bin",
+            "rpo",
+        ],
     )?;
     let mut tests = environment.tool("pytest");
     tests
