@@ -50,8 +50,7 @@ pub struct Steps<'t> {
     /// the same terms. Features that are not terms are left unchanged; sparse features stay sparse.
     pub texts: TextWeighting,
     /// Fills missing features: numeric ones according to [`Fill`], nominal ones with their most frequent value; ties go
-    /// to the value declared first. A feature that is never observed in the set is filled with 0
-    /// ([`Pipeline::unobserved`]).
+    /// to the value declared first. A feature that is never observed in the set is filled with 0.
     pub impute: Option<Fill>,
     /// Replaces nominal features of three or more values.
     pub nominal: Encoding<'t>,
