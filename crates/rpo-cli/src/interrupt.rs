@@ -11,7 +11,8 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The status of a process that ends by itself after a signal, whichever it was, as shells return it for Ctrl-C.
+/// The status of a server, or of a search without a result, that a signal ended, whichever it was, as shells return it for
+/// Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Called by the first signal instead of ending the process.
@@ -29,8 +30,13 @@ fn set(instead: Option<Instead>) {
 
 /// Makes the next signal call a function instead of ending the process; the signal after it ends the process.
 pub(crate) fn instead(stop: impl FnOnce() + Send + 'static) {
+    at_any(|_| stop());
+}
+
+/// Makes the next signal, whichever it is, call a function with its number.
+fn at_any(stop: impl FnOnce(i32) + Send + 'static) {
     set(Some(Instead {
-        stop: Box::new(|_| stop()),
+        stop: Box::new(stop),
         is_by_hand: false,
     }));
 }
@@ -54,14 +60,10 @@ pub(crate) fn finish_with_best() -> Arc<AtomicBool> {
 
 /// Makes the next signal call a function before it ends the process, with the status that shells give for the signal.
 pub(crate) fn finally(last: impl FnOnce() + Send + 'static) {
-    let stop = move |signal| {
+    at_any(move |signal| {
         last();
         FileTarget::abandon_all(|_| std::process::exit(128 + signal));
-    };
-    set(Some(Instead {
-        stop: Box::new(stop),
-        is_by_hand: false,
-    }));
+    });
 }
 
 /// Makes the next signal end the process again.

@@ -87,11 +87,8 @@ impl Explain {
         let out = ("--out", self.out.as_deref());
         files::check(read.chain(of_background), [out])?;
         csv_file::check(out)?;
-        if let Some(id) = self.input.id().filter(|id| COLUMNS.contains(id)) {
-            return Err(CliError::Usage(format!(
-                "--id {id:?} is also the name of a column of explanations; rename the column of identifiers"
-            )));
-        }
+        self.input
+            .check_written_id("explanations", |id| COLUMNS.contains(&id))?;
         self.threads.start()?;
         let model = Model::load(&self.model)?;
         let data = self.input.load_features(model.schema())?;

@@ -348,7 +348,7 @@ fn truth(text: &[u8]) -> Option<&'static [u8]> {
 /// Returns true for the text of a number, a date or a boolean.
 pub(crate) fn is_typed(text: &str) -> bool {
     let text = text.trim_ascii().as_bytes();
-    parse_number(text).is_ok() || Moment::parse(text).is_some() || truth(text).is_some()
+    parse_number(text).is_ok() || Moment::parse(text).is_some()
 }
 
 /// The distinct values of a column, in order of first appearance. Booleans are one value, whatever their spelling.

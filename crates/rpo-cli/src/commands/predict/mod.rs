@@ -128,20 +128,13 @@ impl Predict {
 
     /// Refuses an identifier with the name of another column that is written.
     fn check_id(&self, model: &Model, format: OutFormat) -> Result<(), CliError> {
-        let Some(id) = self.input.id() else { return Ok(()) };
-        let is_taken = match format {
+        self.input.check_written_id("predictions", |id| match format {
             OutFormat::Xmlrepo => false,
             OutFormat::Jsonl => id == PREDICTION,
             _ if self.values => self.columns(model).value_names().iter().any(|name| name == id),
             _ if self.decide || self.top_k.is_some() => LONG[1..].contains(&id),
             _ => self.columns(model).score_names().iter().any(|name| name == id),
-        };
-        match is_taken {
-            true => Err(CliError::Usage(format!(
-                "--id {id:?} is also the name of a column of predictions; rename the column of identifiers"
-            ))),
-            false => Ok(()),
-        }
+        })
     }
 
     fn columns<'m>(&self, model: &'m Model) -> PredictedColumns<'m> {

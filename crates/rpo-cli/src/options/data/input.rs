@@ -298,6 +298,20 @@ impl InputOptions {
         self.id.as_deref()
     }
 
+    /// Refuses an identifier with the name of another column of what is written.
+    pub(crate) fn check_written_id(
+        &self,
+        written: &str,
+        is_taken: impl FnOnce(&str) -> bool,
+    ) -> Result<(), CliError> {
+        match self.id().filter(|id| is_taken(id)) {
+            Some(id) => Err(CliError::Usage(format!(
+                "--id {id:?} is also the name of a column of {written}; rename the column of identifiers"
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Reads a table with the given outputs.
     pub(super) fn read_table(
         &self,

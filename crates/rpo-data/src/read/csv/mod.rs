@@ -48,15 +48,14 @@ impl<R: BufRead> CsvReader<R> {
             false => Err(ReadError::from(ReadErrorKind::Empty("a header of column names"))),
         };
         advance(&mut lines)?;
-        let delimiter = match (named_delimiter(lines.line()), delimiter) {
-            (None, delimiter) => delimiter.in_lines(&mut lines)?,
-            (Some(named), delimiter) => {
-                advance(&mut lines)?;
-                match delimiter {
-                    Delimiter::Given(given) => given,
-                    _ => named,
-                }
-            }
+        let named = named_delimiter(lines.line());
+        if named.is_some() {
+            advance(&mut lines)?;
+        }
+        let delimiter = match (delimiter, named) {
+            (Delimiter::Given(given), _) => given,
+            (_, Some(named)) => named,
+            (detected, None) => detected.in_lines(&mut lines)?,
         };
         let mut builder = ReaderBuilder::new();
         builder

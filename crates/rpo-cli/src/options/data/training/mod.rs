@@ -68,8 +68,8 @@ pub(crate) struct TrainingOptions {
 
     /// Types of columns of a CSV, Parquet or Arrow file: number, category, date, date-time or text; a name takes
     /// precedence over a pattern. By default the types follow from the values of a CSV file, and are those stored in
-    /// the other files: dates (in CSV as 2024-01-31 or 31.01.2024) become days since 1970, month, weekday and, if there are times,
-    /// hour.
+    /// the other files: dates (in CSV as 2024-01-31 or 31.01.2024) become days since 1970, month, weekday and, if there
+    /// are times, hour.
     #[arg(long, value_name = "NAME=TYPE,...", help_heading = "Data")]
     types: Vec<List<Typed>>,
 

@@ -18,13 +18,12 @@ pub(super) fn note_values(data: &Dataset) {
         }
     }
     let ranges = ranges(data);
-    let is_constant = |(least, largest): &(f32, f32)| least >= largest;
+    let is_constant = |range: &Range| range.least >= range.largest;
     if data.n_outputs() > 0 && data.n_samples() > 1 && ranges.iter().all(is_constant) {
         note("every output has the same value in all samples, so that there is nothing to learn");
     }
-    let missing = data.label_statistics().missing.into_iter().enumerate();
-    let one_sided = missing.filter(|(output, n_missing)| {
-        *n_missing > 0 && data.is_label(*output) && ranges[*output] == (1.0, 1.0)
+    let one_sided = ranges.iter().enumerate().filter(|(output, range)| {
+        range.has_missing && data.is_label(*output) && (range.least, range.largest) == (1.0, 1.0)
     });
     let names = one_sided.filter_map(|(output, _)| data.output_names().get(output));
     if let Some(output) = first_of(&names.collect::<Vec<_>>()) {
@@ -34,25 +33,42 @@ pub(super) fn note_values(data: &Dataset) {
     }
 }
 
-/// The least and the largest observed value of each output.
-fn ranges(data: &Dataset) -> Vec<(f32, f32)> {
-    let outputs = data.outputs().view();
-    let mut ranges = vec![(f32::INFINITY, f32::NEG_INFINITY); outputs.n_cols()];
-    let mut n_stored = vec![0; outputs.n_cols()];
-    let widen = |(least, largest): &mut (f32, f32), value: f32| {
-        // Neither takes NaN.
-        (*least, *largest) = (least.min(value), largest.max(value));
+/// The observed values of an output.
+#[derive(Clone, Copy)]
+struct Range {
+    least: f32,
+    largest: f32,
+    has_missing: bool,
+}
+
+impl Range {
+    const EMPTY: Self = Self {
+        least: f32::INFINITY,
+        largest: f32::NEG_INFINITY,
+        has_missing: false,
     };
+
+    fn add(&mut self, value: f32) {
+        // Neither end takes NaN.
+        (self.least, self.largest) = (self.least.min(value), self.largest.max(value));
+        self.has_missing |= value.is_nan();
+    }
+}
+
+fn ranges(data: &Dataset) -> Vec<Range> {
+    let outputs = data.outputs().view();
+    let mut ranges = vec![Range::EMPTY; outputs.n_cols()];
+    let mut n_stored = vec![0; outputs.n_cols()];
     for row in 0..outputs.n_rows() {
         outputs.for_each_in_row(row, |output, value| {
             n_stored[output as usize] += 1;
-            widen(&mut ranges[output as usize], value);
+            ranges[output as usize].add(value);
         });
     }
     // Entries that are not stored are 0.
     for (range, n) in ranges.iter_mut().zip(n_stored) {
         if n < outputs.n_rows() {
-            widen(range, 0.0);
+            range.add(0.0);
         }
     }
     ranges
