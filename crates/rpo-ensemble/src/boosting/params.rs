@@ -121,8 +121,9 @@ pub struct BoostingParams {
     #[schemars(range(min = 0.0))]
     pub min_split_gain: f64,
     /// Fraction of the samples, in (0, 1], that the trees of a step grow on, drawn anew without replacement. By default
-    /// 0.5 for Newton steps per leaf if an output has the square loss, all losses are poisson or tweedie, or at most 4
-    /// outputs are all labels or classes, otherwise 1, as in the paper.
+    /// 0.5 if all losses are quantile, and for Newton steps per leaf if an output has the square loss, all losses are
+    /// poisson or tweedie, or outputs are all labels or classes and at most 4 or with trees of their own, otherwise 1, as
+    /// in the paper.
     ///
     /// Half of the samples, with [`leaf_l2`](Self::leaf_l2) = 5, score better on most numeric data sets. Leaf values
     /// and step lengths are computed from all samples, so that exact steps never increase the training loss (Friedman's
@@ -170,9 +171,10 @@ pub struct BoostingParams {
     /// Smallest number of samples that a node must have to be split.
     pub min_samples_split: usize,
     /// Smallest number of samples in a leaf, of those that a tree grows on. By default 10 for Newton steps per leaf if all
-    /// losses are poisson or tweedie, otherwise 1.
+    /// losses are poisson or tweedie, 5 if all are quantile, otherwise 1.
     ///
-    /// The logarithm of the mean of few counts, which are often all 0, is hardly determined (docs/defaults.md).
+    /// The logarithm of the mean of few counts, which are often all 0, and the quantiles of few numbers are hardly
+    /// determined (docs/defaults.md).
     #[schemars(range(min = 1))]
     pub min_samples_leaf: Option<usize>,
     /// Number of values kept per leaf, those largest in magnitude; all by default.

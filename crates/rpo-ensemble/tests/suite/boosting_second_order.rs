@@ -639,6 +639,7 @@ fn check_defaults(x: &Array2<f32>, y: &Array2<f32>, of_labels: (f64, f64)) {
             let (leaf_l2, subsample) = match loss {
                 _ if is_shared || !has_curvature => (0.0, 1.0),
                 LossKind::Square => (5.0, 0.5),
+                _ if algorithm == Algorithm::SingleTarget => (of_labels.0, 0.5),
                 _ => of_labels,
             };
             let explicit = BoostingParams {

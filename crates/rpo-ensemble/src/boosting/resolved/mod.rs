@@ -9,7 +9,7 @@ mod second_order;
 pub(super) use second_order::SecondOrderSplits;
 
 use super::choices::{Algorithm, LineSearch, StepScope, TrainingForm};
-use super::loss::Penalties;
+use super::loss::{LossKind, Penalties};
 use super::options::BoostingOptions;
 use super::params::BoostingParams;
 use crate::error::EnsembleError;
@@ -26,8 +26,8 @@ use rpo_tree::histogram::BinLimit;
 use rpo_tree::{CheckParams, GrowParams};
 use second_order::{check_no_penalty, penalties};
 
-/// Largest number of outputs for which boosting of labels has the defaults of numbers: with many labels, what one overfits
-/// another corrects, in trees that they share, and rare labels need every sample.
+/// Largest number of labels in shared trees for which boosting has the defaults of numbers: with many labels, what one
+/// overfits another corrects, in trees that they share, and rare labels need every sample.
 const FEW_LABELS: usize = 4;
 
 /// Largest number of trees that grow ahead by default.
@@ -102,12 +102,16 @@ impl Resolved {
         let is_newton = is_second_order && line_search == LineSearch::Newton;
         let is_log_newton = is_newton && loss.has_log_link();
         let are_few = loss.is_of_labels() && n_outputs.is_some_and(|n| n <= FEW_LABELS);
-        let default_subsample = if is_log_newton || (is_newton && (loss.has_quadratic() || are_few)) {
-            0.5
-        } else {
-            1.0
+        let is_alone = loss.is_of_labels() && params.algorithm == Algorithm::SingleTarget;
+        let is_of_quantiles = loss.is(LossKind::Quantile);
+        let draws_half =
+            is_log_newton || is_of_quantiles || (is_newton && (loss.has_quadratic() || are_few || is_alone));
+        let default_subsample = if draws_half { 0.5 } else { 1.0 };
+        let default_leaf = match (is_log_newton, is_of_quantiles) {
+            (true, _) => 10,
+            (false, true) => 5,
+            (false, false) => 1,
         };
-        let default_leaf = if is_log_newton { 10 } else { 1 };
         let bins = params.bins.limit(loss.is_of_labels());
         let scale_outputs = scaling(params, &loss)?;
         if params.min_child_weight > 0.0 && !loss.has_common_scale() {
