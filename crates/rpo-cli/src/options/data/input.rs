@@ -51,8 +51,9 @@ pub(crate) struct InputOptions {
     #[arg(long, value_name = "NAME")]
     id: Option<String>,
 
-    /// Layout of the features in memory; auto is sparse if fewer than one in four values is not zero. In any layout,
-    /// indicators of categories are stored sparse if there are more than four for each feature.
+    /// Layout of the features in memory; auto is sparse if fewer than one in four values is not zero, unless at least one
+    /// in a hundred features is a category of three or more values, which trees split as such only in dense features. In
+    /// any layout, indicators of categories are stored sparse if there are more than four for each feature.
     #[arg(long, value_enum, default_value_t = LayoutName::Auto)]
     layout: LayoutName,
 }
