@@ -22,7 +22,8 @@ pub enum CombineRule {
     /// that helps most is added; the best round is kept.
     #[default]
     Greedy,
-    /// Half the weight by greedy selection, the other half divided equally among the five best members.
+    /// Half the weight by greedy selection, the other half divided equally among the five best members, or the best third
+    /// of fewer than fifteen: the best of four need not be good.
     GreedyMean,
     /// Nonnegative weights that sum to 1, with the smallest error.
     Nnls,
@@ -75,8 +76,9 @@ impl CombineRule {
 
 /// Number of rounds of greedy selection, so weights are multiples of a fiftieth.
 const ROUNDS: usize = 50;
-/// Number of members whose mean is half of [`CombineRule::GreedyMean`].
+/// Largest number of members whose mean is half of [`CombineRule::GreedyMean`], and the largest part of all members.
 const BEST: usize = 5;
+const BEST_PART: usize = 3;
 /// Largest number of passes of coordinate descent. Members are few, and passes cost M³ at most.
 const PASSES: usize = 1000;
 
@@ -142,7 +144,7 @@ fn greedy_mean(gram: &Gram) -> Vec<f64> {
 pub(super) fn half_of_best(mut weights: Vec<f64>, errors: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..errors.len()).collect();
     order.sort_by(|&a, &b| errors[a].total_cmp(&errors[b]));
-    order.truncate(BEST);
+    order.truncate(order.len().div_ceil(BEST_PART).min(BEST));
     weights.iter_mut().for_each(|weight| *weight /= 2.0);
     let part = 0.5 / order.len() as f64;
     order.iter().for_each(|&k| weights[k] += part);
