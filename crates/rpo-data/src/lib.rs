@@ -30,7 +30,7 @@ pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Seed};
 
 pub use catalogue::{CATALOGUE_VARIABLE, Catalogue, CatalogueError, Entry, EntryFile, Loaded};
 pub use dataset::{
-    AUTO_DENSITY, ClassColumn, Columns, Dataset, DatasetError, DateColumn, EmptyLines, IntegerIds,
+    AUTO_DENSITY, ClassColumn, Code, Columns, Dataset, DatasetError, DateColumn, EmptyLines, IntegerIds,
     LabelColumn, Layout, LeftOut, ReadNotes, Rounded, Rounding, StoredAsText, TargetOutputs, Task, Weighting,
     check_positions,
 };

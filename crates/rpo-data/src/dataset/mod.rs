@@ -23,7 +23,7 @@ pub use label_column::LabelColumn;
 pub(crate) use layout::is_sparse;
 pub use layout::{AUTO_DENSITY, Layout};
 pub(crate) use notes::IntegerTypes;
-pub use notes::{EmptyLines, IntegerIds, LeftOut, ReadNotes, Rounded, Rounding, StoredAsText};
+pub use notes::{Code, EmptyLines, IntegerIds, LeftOut, ReadNotes, Rounded, Rounding, StoredAsText};
 pub use task::Task;
 pub use weights::Weighting;
 

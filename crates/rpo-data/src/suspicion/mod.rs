@@ -5,7 +5,7 @@ mod words;
 
 pub use words::Form;
 
-use crate::dataset::{Dataset, StoredAsText};
+use crate::dataset::{Code, Dataset, StoredAsText};
 use crate::message::quoted;
 use rpo_core::MatrixView;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,6 +50,8 @@ pub enum Suspicion {
     },
     /// A category whose values are numbers or dates that the file stores as texts.
     StoredAsText(StoredAsText),
+    /// Numbers with leading zeros, such as postal codes.
+    Code(Code),
     /// Features whose name is that of an output with another number.
     LikeOutput {
         /// The first such feature.
@@ -90,6 +92,12 @@ impl fmt::Display for Suspicion {
                 quoted(value)
             ),
             Self::StoredAsText(stored) => stored.fmt(f),
+            Self::Code(code) => write!(
+                f,
+                "feature {} is a number whose values have leading zeros, such as {}, as codes have",
+                quoted(&code.column),
+                code.value
+            ),
             Self::LikeOutput {
                 feature,
                 count,
@@ -130,6 +138,7 @@ pub fn suspicious_features(data: &Dataset) -> Vec<Suspicion> {
             .cloned()
             .map(Suspicion::StoredAsText),
     );
+    found.extend(codes(data).map(Suspicion::Code));
     found.extend(other_forms(data));
     found.extend(distinct_values(data));
     found.extend(like_outputs(data));
@@ -155,6 +164,17 @@ fn texts(data: &Dataset) -> Vec<Suspicion> {
         })
     });
     found.collect()
+}
+
+/// The features that are numbers with leading zeros.
+fn codes(data: &Dataset) -> impl Iterator<Item = Code> + '_ {
+    let names = data.notes.codes.iter().map(|code| code.column.clone()).collect();
+    let positions = data.feature_names().positions(&names);
+    let codes = data.notes.codes.iter().zip(positions);
+    codes.filter_map(|(code, feature)| {
+        let is_number = !data.nominal().contains_key(&feature?);
+        is_number.then(|| code.clone())
+    })
 }
 
 fn other_forms(data: &Dataset) -> Vec<Suspicion> {

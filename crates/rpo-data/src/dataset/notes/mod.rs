@@ -1,11 +1,13 @@
 //! What a reader notes about a file besides its data.
 
+mod code;
 mod empty_lines;
 mod integer_ids;
 mod left_out;
 mod rounded;
 mod stored_as_text;
 
+pub use code::Code;
 pub use empty_lines::EmptyLines;
 pub use integer_ids::IntegerIds;
 pub(crate) use integer_ids::IntegerTypes;
@@ -34,6 +36,8 @@ pub struct ReadNotes {
     pub index_columns: Vec<String>,
     /// The categories of a Parquet or Arrow file whose texts are numbers or dates.
     pub stored_as_text: Vec<StoredAsText>,
+    /// The columns of a CSV file whose values have leading zeros, if they may have been read as numbers.
+    pub codes: Vec<Code>,
     /// The type of the identifiers, if all are integers of 64 bits in the file: in CSV as they are usually written, in
     /// Parquet and Arrow by the type of their column, in which some may be missing. A set holds them as texts.
     pub integer_ids: Option<IntegerIds>,

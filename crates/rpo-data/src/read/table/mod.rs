@@ -1,6 +1,7 @@
 //! Converts the columns of a table to features and outputs.
 
 mod assemble;
+mod codes;
 #[cfg(feature = "arrow")]
 mod container;
 mod dataset;
@@ -22,6 +23,7 @@ use super::options::{ColumnType, ReadOptions, Targets};
 use super::typed::Fields;
 use crate::dataset::{Dataset, IntegerIds, IntegerTypes};
 use assemble::assemble;
+use codes::codes;
 #[cfg(feature = "arrow")]
 pub(super) use container::read_container;
 use dataset::dataset;
@@ -123,6 +125,7 @@ pub(super) fn read_csv<'a>(
             Err(e) if matches!(e.kind, ReadErrorKind::NotANumber { .. }) => {}
             numbers => {
                 let mut data = dataset(columns, &roles, numbers?, options)?;
+                data.notes.codes = codes(open()?)?;
                 data.notes.numbers_as_names = reader.numbers_as_names();
                 return Ok(data);
             }
@@ -131,6 +134,7 @@ pub(super) fn read_csv<'a>(
     let uses = infer(open()?, &declared)?;
     let untyped_columns = untyped(reader.columns(), &declared, options);
     let mut data = read_typed(open()?, &columns, &is_target, &uses, options)?;
+    data.notes.codes = codes(open()?)?;
     data.notes.numbers_as_names = reader.numbers_as_names();
     data.notes.untyped_columns = untyped_columns;
     data.notes.n_blank_columns = n_blank;

@@ -23,6 +23,7 @@ fn advice(suspicion: &Suspicion) -> Option<String> {
             words.join(",")
         ),
         Suspicion::StoredAsText(stored) => typed(stored),
+        Suspicion::Code(_) => "--categorical reads them as words".to_owned(),
         _ => return None,
     })
 }
