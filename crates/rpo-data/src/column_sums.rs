@@ -1,6 +1,6 @@
 //! Sums over the columns of a matrix.
 
-use rpo_core::MatrixView;
+use rpo_core::{MatrixView, Spread};
 
 /// Sums over the observed values of a column, each with the weight of its sample.
 #[derive(Debug, Clone)]
@@ -9,6 +9,8 @@ pub(crate) struct ColumnSums {
     pub(crate) missing: usize,
     /// Sum of the weights of the observed values.
     pub(crate) weight: f64,
+    /// Sum of the weights of the observed values that are not 0.
+    pub(crate) nonzero: f64,
     /// Weighted mean; 0 if no value is observed.
     pub(crate) mean: f64,
     /// Sum of the weighted squares of the distances from the mean.
@@ -23,6 +25,16 @@ impl ColumnSums {
     /// Returns true if two values differ. Rounding of the mean can give a constant column a tiny sum of squares.
     pub(crate) fn varies(&self) -> bool {
         self.least < self.largest
+    }
+
+    /// What shows the unit of the column.
+    pub(crate) fn spread(&self) -> Spread {
+        let part = |sum: f64| if self.weight > 0.0 { sum / self.weight } else { 0.0 };
+        Spread {
+            mean: self.mean,
+            variance: if self.varies() { part(self.squares) } else { 0.0 },
+            share: part(self.nonzero),
+        }
     }
 }
 
@@ -49,6 +61,7 @@ pub(crate) fn column_sums(a: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<Col
         sums: ColumnSums {
             missing: 0,
             weight: 0.0,
+            nonzero: 0.0,
             mean: 0.0,
             squares: 0.0,
             least: f64::INFINITY,
@@ -64,6 +77,7 @@ pub(crate) fn column_sums(a: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<Col
             sums.missing += 1;
         } else {
             sums.weight += w;
+            sums.nonzero += if v == 0.0 { 0.0 } else { w };
             // Divided below.
             sums.mean += w * v;
             sums.least = v.min(sums.least);

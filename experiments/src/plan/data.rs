@@ -5,7 +5,7 @@ use crate::plan::job::{Job, Source, hash};
 use anyhow::{Context, bail};
 use rpo::core::{Matrix, Seed};
 use rpo::data::generate::{FeatureStyle, Friedman, Generator, MultiLabelSet};
-use rpo::data::preprocess::{Encoding, Filter, Scope, Standardizer, Steps, Transform};
+use rpo::data::preprocess::{Encoding, Filter, Scope, Standardize, Standardizer, Steps, Transform};
 use rpo::data::split::{Split, TestSize, random_split};
 use rpo::data::{Catalogue, Dataset, LabelStatistics};
 use std::collections::BTreeSet;
@@ -70,7 +70,7 @@ pub(crate) fn parts(job: &Job) -> anyhow::Result<(Dataset, Dataset)> {
     let (mut train, mut test) = divided(job)?;
     if job.preprocess.standardize {
         let steps = Steps {
-            standardize: true,
+            standardize: Standardize::All,
             ..Steps::default()
         };
         let scale = steps.fit(&train)?;

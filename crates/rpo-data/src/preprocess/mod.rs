@@ -8,11 +8,11 @@
 //!
 //! ```
 //! use ndarray::array;
-//! use rpo_data::preprocess::{Fill, Steps, Transform};
+//! use rpo_data::preprocess::{Fill, Standardize, Steps, Transform};
 //! use rpo_data::{Dataset, Task};
 //! let set = |x: [[f32; 1]; 3]| Dataset::new(array![x[0], x[1], x[2]].into(), array![[0.], [1.], [1.]].into(), Task::MultiLabel);
 //! let train = set([[1.0], [f32::NAN], [3.0]])?;
-//! let steps = Steps { impute: Some(Fill::Median), standardize: true, ..Steps::default() };
+//! let steps = Steps { impute: Some(Fill::Median), standardize: Standardize::All, ..Steps::default() };
 //! let pipeline = steps.fit(&train)?; // of 1, 2, 3
 //! let test = pipeline.apply(&set([[2.0], [f32::NAN], [2.0]])?)?;
 //! assert_eq!(test.features(), &array![[0.0], [0.0], [0.0]].into());
@@ -39,6 +39,7 @@ pub use filter::{ColumnFilter, Filter, Scope};
 pub use impute::Fill;
 pub use pipeline::Pipeline;
 pub use scale::{FeatureWeights, Normalization};
+pub use standardize::Standardize;
 pub use standardize_targets::Standardizer;
 pub use steps::{Encoding, Steps};
 pub use target_encoding::EncodingTargets;
@@ -108,9 +109,6 @@ pub enum PreprocessError {
         "{0}: make the features sparse, or set `nominal` = target, which makes few columns of a category"
     )]
     Indicators(MemoryLimit),
-    /// Indicators of missing categories that exceed the memory limit.
-    #[error("{0}: set `impute` = median, which fills in categories too, or `nominal` = target")]
-    MissingIndicators(MemoryLimit),
     /// Standardized features that exceed the memory limit.
     #[error("{0}: set `standardize` = false, which leaves sparse features sparse")]
     Standardized(MemoryLimit),

@@ -16,13 +16,32 @@ pub(super) struct Moments {
 impl Moments {
     /// Computes the moments of values of samples with these weights.
     pub(super) fn of(values: MatrixView<'_>, weights: Option<&[f32]>) -> Self {
+        Self::of_sums(&column_sums(values, weights))
+    }
+
+    /// The moments of columns with these sums.
+    pub(super) fn of_sums(columns: &[ColumnSums]) -> Self {
         let factor = |sums: &ColumnSums| match sums.varies() {
             true => (sums.weight / sums.squares).sqrt(),
             false => 0.0,
         };
-        let columns = column_sums(values, weights);
         let (mean, factor) = columns.iter().map(|sums| (sums.mean, factor(sums))).unzip();
         Self { mean, factor }
+    }
+
+    /// Leaves the values of a column unchanged.
+    pub(super) fn keep(&mut self, column: usize) {
+        (self.mean[column], self.factor[column]) = (0.0, 1.0);
+    }
+
+    /// Number of columns whose zeros become other values.
+    pub(super) fn n_shifted(&self) -> usize {
+        self.mean.iter().filter(|mean| **mean != 0.0).count()
+    }
+
+    /// Returns true if all values are left unchanged.
+    pub(super) fn keep_all(&self) -> bool {
+        self.mean.iter().all(|mean| *mean == 0.0) && self.factor.iter().all(|factor| *factor == 1.0)
     }
 
     fn moved(&self, column: usize, value: f32) -> f32 {

@@ -6,7 +6,7 @@ use super::step::{Fitted, Step, restored};
 use super::{Encoding, Nominal, PreprocessError, Steps};
 use crate::dataset::{Dataset, is_sparse};
 use rpo_core::store::{Reader, StoreError, Writer};
-use rpo_core::{Matrix, MatrixError, MatrixView, MemoryLimit, ParameterError};
+use rpo_core::{Matrix, MatrixError, MatrixView, ParameterError};
 use std::sync::Arc;
 
 /// The name of the stored field, which is true: indicators follow from the values of nominal features.
@@ -40,29 +40,6 @@ impl OneHot {
     fn mostly_zeros(&self) -> bool {
         is_sparse(self.columns.n_features(), self.columns.n_columns())
     }
-
-    /// Refuses more missing values than the memory limit allows: one category that is missing has all its indicators
-    /// stored.
-    fn check_missing(&self, x: MatrixView<'_>) -> Result<(), PreprocessError> {
-        let mut width = vec![0; x.n_cols()];
-        for r in self.columns.replaced() {
-            if let Some(width) = width.get_mut(r.feature) {
-                *width = r.n_columns;
-            }
-        }
-        let mut n_missing = 0_usize;
-        for row in 0..x.n_rows() {
-            x.for_each_in_row(row, |j, v| {
-                if v.is_nan() {
-                    n_missing = n_missing.saturating_add(width[j as usize]);
-                }
-            });
-        }
-        let bytes = n_missing.saturating_mul(size_of::<(u32, f32)>());
-        let what = "the indicators of missing categories";
-        let checked = MemoryLimit::check(bytes, self.columns.memory_limit, || what);
-        checked.map_err(PreprocessError::MissingIndicators)
-    }
 }
 
 impl Step for OneHot {
@@ -81,20 +58,17 @@ impl Step for OneHot {
             MatrixView::Dense(_) if !self.mostly_zeros() => Storage::Dense,
             _ => Storage::Sparse,
         };
-        if stored == Storage::Sparse {
-            self.check_missing(x)?;
-        }
         let expanded = self.columns.expand(x, stored, |matrix, _, index, position| {
             let r = &self.columns.replaced()[index];
             let column = |value: usize| (r.first + value) as u32;
-            if position.is_nan() {
-                (0..r.n_columns).for_each(|value| matrix.push(column(value), f32::NAN));
-            } else if stored == Storage::Sparse {
+            match stored {
+                Storage::Sparse if position.is_nan() => {}
                 // A category of many values has one indicator that is not 0.
-                matrix.push(column(position as usize), 1.0);
-            } else {
-                let indicator = |value: usize| f32::from(position == value as f32);
-                (0..r.n_columns).for_each(|value| matrix.push(column(value), indicator(value)));
+                Storage::Sparse => matrix.push(column(position as usize), 1.0),
+                Storage::Dense => {
+                    let indicator = |value: usize| f32::from(position == value as f32);
+                    (0..r.n_columns).for_each(|value| matrix.push(column(value), indicator(value)));
+                }
             }
         });
         expanded.map_err(|e| match e {
@@ -177,7 +151,7 @@ mod tests {
         let expected = array![
             [1.5, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0],
             [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
-            [0.0, f32::NAN, f32::NAN, f32::NAN, 1.0, 0.0, 1.0, 0.0]
+            [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0]
         ];
         let names = ["w", "colour=r", "colour=g", "colour=b", "ok", "c=x", "c=y", "c=z"];
         for layout in [Layout::Dense, Layout::Sparse] {
@@ -250,26 +224,6 @@ mod tests {
         assert!(is_sparse(&[0, 3, 9]) && !is_sparse(&[0, 3, 8]));
     }
 
-    #[test]
-    fn missing_categories_are_within_the_memory_limit() {
-        let data = features(&[0, 10]);
-        let mut fitted = fit(&data);
-        fitted.columns.memory_limit = 80;
-        let x = array![[1.0, f32::NAN], [f32::NAN, 2.0]];
-        assert!(fitted.transform((&x).into()).is_ok());
-        let x = Matrix::from(array![[1.0, f32::NAN], [0.0, f32::NAN]]);
-        let sparse = Matrix::from(x.view().to_csr());
-        let expected = MemoryLimit {
-            what: "the indicators of missing categories".into(),
-            bytes: 160,
-            limit: 80,
-        };
-        for x in [x, sparse] {
-            let found = fitted.transform(x.view());
-            assert_eq!(found, Err(PreprocessError::MissingIndicators(expected.clone())));
-        }
-    }
-
     proptest! {
         /// Where only one indicator of a category is stored, the features are those in which each value is compared
         /// with each position.
@@ -294,11 +248,7 @@ mod tests {
             }
             let expected = Array2::from_shape_fn((8, 1 + 2 * n_values), |(i, column)| match column.checked_sub(1) {
                 None => x[[i, 0]],
-                Some(place) => {
-                    let position = x[[i, 1 + place / n_values]];
-                    let is_there = f32::from(position == (place % n_values) as f32);
-                    if position.is_nan() { f32::NAN } else { is_there }
-                }
+                Some(place) => f32::from(x[[i, 1 + place / n_values]] == (place % n_values) as f32),
             });
             let found = found.view().to_dense(usize::MAX).unwrap();
             prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));

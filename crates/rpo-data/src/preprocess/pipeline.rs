@@ -131,7 +131,9 @@ impl Store for Pipeline {
 mod tests {
     use super::*;
     use crate::dataset::{Layout, Task};
-    use crate::preprocess::{Encoding, EncodingTargets, FeatureWeights, Fill, Normalization, Steps};
+    use crate::preprocess::{
+        Encoding, EncodingTargets, FeatureWeights, Fill, Normalization, Standardize, Steps,
+    };
     use ndarray::Array2;
     use proptest::prelude::*;
     use rpo_core::Seed;
@@ -166,7 +168,7 @@ mod tests {
         fn sets_and_matrices_are_transformed_alike(
             seed in proptest::collection::vec(any::<u8>(), 48),
             fill in proptest::option::of(prop_oneof![Just(Fill::Median), Just(Fill::Mean), Just(Fill::MostFrequent)]),
-            encoding in 0_usize..3, standardize in any::<bool>(), sparse in any::<bool>(),
+            encoding in 0_usize..3, scope in 0_usize..3, sparse in any::<bool>(),
             idf in any::<bool>(), l2 in any::<bool>(),
         ) {
             let layout = if sparse { Layout::Sparse } else { Layout::Dense };
@@ -175,6 +177,7 @@ mod tests {
             let y = Array2::from_shape_fn((12, 2), |(i, j)| f32::from(seed[4 * i + j]));
             let targets = EncodingTargets::new(y, vec!["a".to_owned(), "b".to_owned()], Seed::new(1)).unwrap();
             let nominal = [Encoding::Positions, Encoding::OneHot, Encoding::Target(&targets)][encoding];
+            let standardize = [Standardize::None, Standardize::Measurements, Standardize::All][scope];
             let steps = Steps { impute: fill, nominal, standardize, weights, normalize, ..Steps::default() };
             let (pipeline, training) = steps.fit_apply(&data).unwrap();
             let made = pipeline.apply(&data).unwrap();
@@ -184,7 +187,7 @@ mod tests {
             let names = |j| pipeline.feature_name(data.feature_names(), j);
             prop_assert!((0..=made.n_features()).all(|j| made.feature_names().get(j).map(Cow::into_owned) == names(j)));
             let left = data.select_features(&[0, 2, 3]).unwrap();
-            let missing = if encoding == 2 { left.n_missing() } else { data.n_missing() };
+            let missing = if encoding == 0 { data.n_missing() } else { left.n_missing() };
             prop_assert_eq!(made.n_missing() == 0, missing == 0 || fill.is_some());
             let x = data.features().view();
             prop_assert_eq!(bits(&pipeline.transform(x).unwrap()), bits(made.features()));
@@ -238,7 +241,7 @@ mod tests {
         let sparse = dense.clone().with_layout(Layout::Sparse, usize::MAX).unwrap();
         let steps = Steps {
             nominal: Encoding::OneHot,
-            standardize: true,
+            standardize: Standardize::All,
             ..Steps::default()
         };
         let prepared = [dense, sparse].map(|data| {

@@ -5,13 +5,30 @@ use super::moments::Moments;
 use super::scale::infinite;
 use super::step::{Fitted, Step, restored};
 use super::{PreprocessError, Steps, check_samples, text_features};
+use crate::column_sums::{ColumnSums, column_sums};
 use crate::dataset::{Dataset, is_sparse};
 use rpo_core::store::{Reader, StoreError, Writer};
-use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixError, MatrixView, Mismatch, finite_or_missing};
+use rpo_core::{
+    DEFAULT_MEMORY_LIMIT, Matrix, MatrixError, MatrixView, Mismatch, SparseUnit, Spread, finite_or_missing,
+};
 
 /// The names of the stored arrays of moments.
 const MEAN: &str = "standardize.mean";
 const FACTOR: &str = "standardize.factor";
+
+/// The features that are standardized.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Standardize {
+    /// None.
+    #[default]
+    None,
+    /// [Measurements](SparseUnit) among sparse features of one unit, such as ages beside indicators, at least a quarter
+    /// of whose values are not 0. All other features keep their values: a word that is rare and often repeated is worth
+    /// more than one that is never repeated.
+    Measurements,
+    /// All numeric features.
+    All,
+}
 
 /// The step of [`Steps::standardize`]. Nominal features and terms of texts are left unchanged.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,25 +38,38 @@ pub(super) struct Standardization {
     keeps_sparse: bool,
 }
 
-/// Returns true for features that stay sparse: some are texts, or so few are numbers that a matrix in which all of these
+/// Returns true for features that stay sparse: some are texts, or so few are shifted that a matrix in which all of these
 /// are stored is sparse by the rule of [`Layout::Auto`](crate::Layout::Auto).
-fn keeps_sparse(kinds: &Kinds) -> bool {
-    let n_numbers = kinds.n_features - kinds.nominal.len();
-    !kinds.texts.is_empty() || is_sparse(n_numbers, kinds.n_features)
+fn keeps_sparse(kinds: &Kinds, moments: &Moments) -> bool {
+    !kinds.texts.is_empty() || is_sparse(moments.n_shifted(), kinds.n_features)
 }
 
 impl Standardization {
     /// Fits on the features, with the weights of the samples.
-    fn fit(data: &Dataset) -> Result<Self, PreprocessError> {
+    fn fit(data: &Dataset, scope: Standardize) -> Result<Self, PreprocessError> {
         check_samples(data)?;
-        let mut moments = Moments::of(data.features().view(), data.weights());
-        let texts = text_features(data.texts());
-        for j in data.nominal().keys().copied().chain(texts) {
-            (moments.mean[j], moments.factor[j]) = (0.0, 1.0);
+        let sums = column_sums(data.features().view(), data.weights());
+        let mut moments = Moments::of_sums(&sums);
+        if scope == Standardize::Measurements {
+            let spreads: Vec<Spread> = sums.iter().map(ColumnSums::spread).collect();
+            let unit = SparseUnit::of(&spreads);
+            let is_measurement =
+                |spread: &Spread| !spread.is_sparse() && unit.is_some_and(|unit| unit.is_other(spread));
+            let kept = spreads
+                .iter()
+                .zip(0..)
+                .filter(|(spread, _)| !is_measurement(spread));
+            kept.for_each(|(_, j)| moments.keep(j));
         }
+        let texts = text_features(data.texts());
+        data.nominal()
+            .keys()
+            .copied()
+            .chain(texts)
+            .for_each(|j| moments.keep(j));
         Ok(Self {
+            keeps_sparse: keeps_sparse(&Kinds::of(data), &moments),
             moments,
-            keeps_sparse: keeps_sparse(&Kinds::of(data)),
         })
     }
 
@@ -65,8 +95,8 @@ impl Standardization {
             return Err(PreprocessError::Moment { feature, value });
         }
         Ok(Self {
+            keeps_sparse: keeps_sparse(kinds, &moments),
             moments,
-            keeps_sparse: keeps_sparse(kinds),
         })
     }
 }
@@ -74,8 +104,12 @@ impl Standardization {
 impl Step for Standardization {
     fn fit_transform(steps: Steps<'_>, data: &Dataset) -> Fitted<Self> {
         match steps.standardize {
-            true => Self::fit(data)?.fitted(data),
-            false => Ok(None),
+            Standardize::None => Ok(None),
+            Standardize::All => Self::fit(data, Standardize::All)?.fitted(data),
+            Standardize::Measurements => match Self::fit(data, Standardize::Measurements)? {
+                step if step.moments.keep_all() => Ok(None),
+                step => step.fitted(data),
+            },
         }
     }
 
@@ -116,6 +150,10 @@ mod tests {
         Dataset::new(x.into(), y.into(), Task::Regression).unwrap()
     }
 
+    fn fit(data: &Dataset) -> Result<Standardization, PreprocessError> {
+        Standardization::fit(data, Standardize::All)
+    }
+
     fn transform(fitted: &Standardization, data: &Dataset) -> Result<Matrix, PreprocessError> {
         fitted.transform(data.features().view())
     }
@@ -125,7 +163,7 @@ mod tests {
         // Columns: mean 2, sd 1; constant; constant in the training set only.
         let train = set(array![[1.0, 0.1, 5.0], [3.0, 0.1, 5.0]]);
         let test = set(array![[2.0, 0.1, 6.0]]);
-        let fitted = Standardization::fit(&train).unwrap();
+        let fitted = fit(&train).unwrap();
         assert_eq!(
             transform(&fitted, &train),
             Ok(array![[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]].into())
@@ -133,10 +171,44 @@ mod tests {
         assert_eq!(transform(&fitted, &test), Ok(array![[0.0, 0.0, 0.0]].into()));
     }
 
+    /// A number among rare indicators, in another unit, is standardized; indicators and an amount that is mostly 0 are
+    /// not, and sparse features stay sparse.
+    #[test]
+    fn measurements_alone_are_standardized() {
+        let x = Array2::from_shape_fn((12, 8), |(i, j)| match j {
+            0 => 100.0 * (1 + i % 3) as f32,
+            1 if i % 6 == 0 => 100.0,
+            j => f32::from(j > 1 && i % 6 == j - 2),
+        });
+        let dense = set(x.clone());
+        let sparse = dense.clone().with_layout(Layout::Sparse, usize::MAX).unwrap();
+        for data in [dense, sparse] {
+            let fitted = Standardization::fit(&data, Standardize::Measurements).unwrap();
+            let found = transform(&fitted, &data).unwrap();
+            assert_eq!(
+                matches!(found, Matrix::Sparse(_)),
+                matches!(data.features(), Matrix::Sparse(_))
+            );
+            let found = found.view().to_dense(usize::MAX).unwrap();
+            let deviation = (2.0_f32 / 3.0).sqrt();
+            let expected = Array2::from_shape_fn(x.dim(), |(i, j)| match j {
+                0 => ((i % 3) as f32 - 1.0) / deviation,
+                _ => x[[i, j]],
+            });
+            assert!((&found - &expected).iter().all(|v| v.abs() < 1e-6), "{found}");
+        }
+        let indicators = set(x.slice(ndarray::s![.., 1..]).to_owned());
+        let steps = Steps {
+            standardize: Standardize::Measurements,
+            ..Steps::default()
+        };
+        assert!(steps.fit(&indicators).unwrap().is_identity());
+    }
+
     #[test]
     fn what_does_not_fit_is_refused() {
         let train = set(array![[1.0, 2.0]]);
-        let fitted = Standardization::fit(&train).unwrap();
+        let fitted = fit(&train).unwrap();
         assert_eq!(
             transform(&fitted, &set(array![[1.0]])),
             Err(PreprocessError::Mismatch(Mismatch {
@@ -168,7 +240,7 @@ mod tests {
         let narrow = set(array![[0.0], [1e-30]]);
         let far = set(array![[0.0], [1e20]]);
         assert_eq!(
-            transform(&Standardization::fit(&narrow).unwrap(), &far),
+            transform(&fit(&narrow).unwrap(), &far),
             Err(DatasetError::InfiniteFeature {
                 sample: 1,
                 feature: 0,
@@ -177,7 +249,7 @@ mod tests {
             .into())
         );
         let empty = train.select_samples(&[]).unwrap();
-        assert_eq!(Standardization::fit(&empty), Err(PreprocessError::NoSamples));
+        assert_eq!(fit(&empty), Err(PreprocessError::NoSamples));
     }
 
     /// Sparse features stay sparse if fewer than a quarter are numbers, with the values that they have in dense form, for
@@ -195,7 +267,7 @@ mod tests {
             let dense = dense.with_nominal((first..5).map(|j| (j, values())).collect());
             let dense = dense.unwrap();
             let sparse = dense.clone().with_layout(Layout::Sparse, usize::MAX).unwrap();
-            let fitted = Standardization::fit(&sparse).unwrap();
+            let fitted = fit(&sparse).unwrap();
             let restored = Standardization::new(fitted.moments.clone(), &Kinds::of(&sparse));
             assert_eq!(restored.as_ref(), Ok(&fitted));
             let found = transform(&fitted, &sparse).unwrap();
@@ -220,10 +292,10 @@ mod tests {
             let data = Dataset::new(x.into(), Array2::zeros((8, 1)).into(), Task::Regression).unwrap();
             let data = data.with_layout(layout, usize::MAX).unwrap();
             let repeated: Vec<usize> = (0..8).flat_map(|sample| vec![sample; times[sample]]).collect();
-            let repeated = Standardization::fit(&data.select_samples(&repeated).unwrap()).unwrap();
+            let repeated = fit(&data.select_samples(&repeated).unwrap()).unwrap();
             // Weights have no unit; sums of tenths are rounded.
             let weights: Vec<f32> = times.iter().map(|&times| times as f32 * 0.1).collect();
-            let weighted = Standardization::fit(&data.with_weights(weights).unwrap()).unwrap();
+            let weighted = fit(&data.with_weights(weights).unwrap()).unwrap();
             for (weighted, repeated) in weighted.moments.mean.iter().zip(&repeated.moments.mean) {
                 prop_assert!((weighted - repeated).abs() < 1e-3, "{weighted} {repeated}");
             }
@@ -242,7 +314,7 @@ mod tests {
             let data = Dataset::new(x.clone().into(), y.into(), Task::Regression).unwrap();
             let layout = if sparse { Layout::Sparse } else { Layout::Dense };
             let data = data.with_layout(layout, usize::MAX).unwrap();
-            let moved = transform(&Standardization::fit(&data).unwrap(), &data).unwrap();
+            let moved = transform(&fit(&data).unwrap(), &data).unwrap();
             let Matrix::Dense(z) = &moved else { panic!("dense") };
             for (before, after) in x.columns().into_iter().zip(z.columns()) {
                 let present: Vec<f64> = after.iter().filter(|v| !v.is_nan()).map(|&v| f64::from(v)).collect();

@@ -110,8 +110,8 @@ macro_rules! steps {
 steps![
     TextWeights,
     TargetEncoding,
-    Imputer,
     OneHot,
+    Imputer,
     Standardization,
     Idf,
     Normalization,

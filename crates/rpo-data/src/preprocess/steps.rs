@@ -2,7 +2,10 @@
 
 use super::kinds::Kinds;
 use super::step::{AnyStep, replaced};
-use super::{EncodingTargets, FeatureWeights, Fill, Normalization, Pipeline, PreprocessError, TextWeighting};
+use super::{
+    EncodingTargets, FeatureWeights, Fill, Normalization, Pipeline, PreprocessError, Standardize,
+    TextWeighting,
+};
 use crate::dataset::Dataset;
 use std::borrow::Cow;
 
@@ -12,10 +15,10 @@ pub enum Encoding<'t> {
     /// Keeps positions in the lists of values.
     #[default]
     Positions,
-    /// Replaces them by indicators, after missing values are filled in: one per value, nominal `{0,1}` and named
-    /// `feature=value`. A feature of two values already is an indicator of the second. A missing value is missing in
-    /// all its indicators. Sparse features stay sparse, and dense features become sparse if there are more than four
-    /// columns for each feature before: fewer than one in four values is then not 0, the rule of
+    /// Replaces them by indicators: one per value, nominal `{0,1}` and named `feature=value`. A feature of two values
+    /// already is an indicator of the second. All indicators of a missing value are 0: it has the effect of no value,
+    /// not that of the most frequent one. Sparse features stay sparse, and dense features become sparse if there are more
+    /// than four columns for each feature before: fewer than one in four values is then not 0, the rule of
     /// [`Layout::Auto`](crate::Layout::Auto).
     OneHot,
     /// Replaces them by means of these targets, also where values are missing, before other missing values are filled
@@ -49,18 +52,18 @@ pub struct Steps<'t> {
     /// vocabulary. These are the weights of scikit-learn's `TfidfVectorizer` (with `sublinear_tf` for 1 + log c) for
     /// the same terms. Features that are not terms are left unchanged; sparse features stay sparse.
     pub texts: TextWeighting,
-    /// Fills missing features: numeric ones according to [`Fill`], nominal ones with their most frequent value; ties go
-    /// to the value declared first. A feature that is never observed in the set is filled with 0.
-    pub impute: Option<Fill>,
     /// Replaces nominal features of three or more values.
     pub nominal: Encoding<'t>,
-    /// Standardizes numeric features: x' = (x - mean) / sd, with the mean and the standard deviation (divisor n) of the
+    /// Fills missing features: numeric ones according to [`Fill`], nominal ones that are not replaced with their most
+    /// frequent value; ties go to the value declared first. A feature that is never observed in the set is filled with 0.
+    pub impute: Option<Fill>,
+    /// Standardizes numeric features, all or some: x' = (x - mean) / sd, with the mean and the standard deviation (divisor n) of the
     /// observed values of the set, where a sample of weight 2 counts as two. A feature that is constant in the set
     /// becomes 0 everywhere. Missing values stay missing. The result is dense, as subtracting a mean leaves no zeros,
     /// except that sparse features stay sparse in sets with texts, and where fewer than a quarter of the features are
-    /// numeric, as beside many indicators. A value so far from those of the set that the result would be infinite is an
+    /// standardized, as beside many indicators. A value so far from those of the set that the result would be infinite is an
     /// error. (Daniels and Metaxas 2017, *Experiments and Results*.)
-    pub standardize: bool,
+    pub standardize: Standardize,
     /// Multiplies features by weights based on the number of samples of the set in which a feature is observed and not
     /// 0. With [`FeatureWeights::Idf`], a feature that no sample has becomes 0. Nominal features and the terms of texts
     /// are left unchanged, missing values stay missing, and sparse features stay sparse.

@@ -8,7 +8,7 @@
 use ndarray::Array2;
 use proptest::prelude::*;
 use rpo_data::preprocess::{
-    Encoding, FeatureWeights, Fill, Normalization, Pipeline, Steps, TextWeighting, Transform,
+    Encoding, FeatureWeights, Fill, Normalization, Pipeline, Standardize, Steps, TextWeighting, Transform,
 };
 use rpo_data::read::{Cell, ColumnType, Missing, ReadErrorKind, ReadOptions, Targets, read_from, read_rows};
 use rpo_data::text::{TextOptions, TextUnit};
@@ -370,7 +370,7 @@ fn other_steps_leave_terms_alone_and_sparse() {
     let steps = Steps {
         impute: Some(Fill::Mean),
         nominal: Encoding::OneHot,
-        standardize: true,
+        standardize: Standardize::All,
         ..Steps::default()
     };
     let pipeline = steps.fit(&data).unwrap();
@@ -432,7 +432,7 @@ fn pipelines_of_texts_are_stored() {
     let data = read(CSV, &options());
     let steps = Steps {
         texts: TextWeighting::LogTfIdf,
-        standardize: true,
+        standardize: Standardize::All,
         impute: Some(Fill::Median),
         ..Steps::default()
     };

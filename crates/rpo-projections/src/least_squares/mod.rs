@@ -21,7 +21,7 @@ pub use design::Design;
 pub(crate) use gram::gram;
 pub use moments::Moments;
 pub(crate) use panel::by_panels;
-pub use panel::{LANES, Lanes, panel_product};
+pub use panel::{LANES, Lanes, identity_panel, panel_product};
 pub use penalty::{Penalty, PenaltyDiagonal};
 pub use ridge::{Ridge, RidgeSolver};
 pub use rows::Rows;

@@ -1,6 +1,7 @@
 //! Means and variances of columns.
 
 use super::Rows;
+use rpo_core::Spread;
 
 /// Means and variances of the columns of a matrix, in `f64`. The layout of the matrix changes no bit.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,6 +62,17 @@ impl Moments {
             variances,
             weight,
         }
+    }
+
+    /// What shows the unit of each column.
+    pub(super) fn spreads(&self) -> Vec<Spread> {
+        let columns = self.means.iter().zip(&self.variances).zip(&self.shares);
+        let spread = |((&mean, &variance), &share)| Spread {
+            mean,
+            variance,
+            share,
+        };
+        columns.map(spread).collect()
     }
 }
 

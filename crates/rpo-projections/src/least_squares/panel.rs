@@ -12,6 +12,11 @@ pub const LANES: usize = 16;
 /// One row of a panel: the numbers of [`LANES`] columns side by side.
 pub type Lanes = [f64; LANES];
 
+/// Returns the panel Q with which B = Y Q are the targets of one panel themselves.
+pub fn identity_panel() -> [Lanes; LANES] {
+    std::array::from_fn(|j| std::array::from_fn(|lane| if j == lane { 1.0 } else { 0.0 }))
+}
+
 /// Computes Aᵀ M(B Z) for A (n x a), B (n x b) and a panel Z (b x [`LANES`]), in one pass over the rows of both: the n
 /// rows of B Z exist one at a time. `middle` receives the index of a row and that row of B Z, and may change it.
 ///

@@ -4,17 +4,10 @@ use std::fmt;
 use std::ops::Mul;
 use std::str::FromStr;
 
-use rpo_core::{Domain, Mismatch};
+use rpo_core::{Domain, Mismatch, SparseUnit, Spread};
 
 use super::{Moments, Rows};
 use crate::ProjectionError;
-
-/// Fraction of nonzero values from which on features are treated as measurements on individual scales.
-const DENSE_SHARE: f64 = 0.25;
-/// Multiples of the unit of sparse features, both squared, beyond which a dense feature among them is a measurement.
-/// Frequent words of public data sets of texts are within 1/50 and 3: rare words have the largest factors of inverse
-/// document frequencies.
-const UNITS: (f64, f64) = (0.01, 4.0);
 
 /// A penalty on the weights of linear regressions on X (n x p), in units of the data.
 ///
@@ -38,10 +31,8 @@ pub enum Penalty {
     /// of the values of the p others are nonzero, features are treated as measurements, each on its own scale, and
     /// weight j has the penalty α p vⱼ: that for features divided by their standard deviations.
     ///
-    /// Sparse features are in one unit, such as words or indicators, but numbers beside them need not be. With the
-    /// fractions qⱼ of nonzero values, a unit squared is the mean square of nonzero values, about v/q. A feature with
-    /// qⱼ of at least a quarter is a measurement if its unit squared is more than 4 times, or less than a hundredth, of
-    /// that of the features below a quarter. Measurements have the penalty α (Σₖ qₖ) vⱼ/qⱼ, and all others
+    /// Sparse features are in one unit, such as words or indicators, but [measurements](SparseUnit) beside them need not be. With
+    /// the fractions qⱼ of nonzero values, measurements have the penalty α (Σₖ qₖ) vⱼ/qⱼ, and all others
     /// α (Σₖ qₖ) Σᵢ vᵢ / Σᵢ qᵢ, with i over these others: without measurements this is α Σⱼ vⱼ, and if qⱼ = 1 for all,
     /// α p vⱼ.
     Variance(f64),
@@ -133,65 +124,58 @@ fn mean_diagonal(x: &impl Rows, weight: impl Fn(usize) -> f64) -> f64 {
     trace / x.column_count().max(1) as f64
 }
 
-/// What decides on the penalty of a feature that varies.
+/// Σ v and Σ q of features.
 #[derive(Debug, Clone, Copy, Default)]
-struct Spread {
+struct Total {
     variance: f64,
-    /// Fraction of values that are not 0.
     share: f64,
 }
 
-impl Spread {
-    fn sum(spreads: impl Iterator<Item = Self>) -> Self {
-        spreads.fold(Self::default(), |sum, spread| Self {
-            variance: sum.variance + spread.variance,
-            share: sum.share + spread.share,
+impl Total {
+    fn of<'a>(spreads: impl Iterator<Item = &'a Spread>) -> Self {
+        spreads.fold(Self::default(), |total, spread| Self {
+            variance: total.variance + spread.variance,
+            share: total.share + spread.share,
         })
-    }
-
-    /// The square of the unit.
-    fn unit(self) -> f64 {
-        self.variance / self.share
     }
 }
 
 fn variance_penalty(moments: &Moments, alpha: f64) -> PenaltyDiagonal {
-    let spread = |(&variance, &share)| Spread { variance, share };
-    let spreads = || moments.variances.iter().zip(&moments.shares).map(spread);
-    let varying = || spreads().filter(|spread| spread.variance > 0.0);
-    let (p, total) = (varying().count() as f64, Spread::sum(varying()));
+    let spreads = moments.spreads();
+    let varying = || spreads.iter().filter(|spread| spread.variance > 0.0);
+    let (p, total) = (varying().count() as f64, Total::of(varying()));
     if p == 0.0 {
         // Features that do not vary explain nothing, whatever the penalty.
         return PenaltyDiagonal::Uniform(alpha);
     }
-    if total.share >= DENSE_SHARE * p {
-        let variance = |spread: Spread| {
+    if total.share >= Spread::DENSE_SHARE * p {
+        let variance = |spread: &Spread| {
             if spread.variance > 0.0 {
                 spread.variance
             } else {
                 total.variance / p
             }
         };
-        return PenaltyDiagonal::PerFeature(spreads().map(|spread| alpha * p * variance(spread)).collect());
+        return PenaltyDiagonal::PerFeature(
+            spreads
+                .iter()
+                .map(|spread| alpha * p * variance(spread))
+                .collect(),
+        );
     }
-    let sparse = Spread::sum(varying().filter(|spread| spread.share < DENSE_SHARE)).unit();
-    let is_measurement = |spread: Spread, mean: f64| {
-        // Indicators that are nearly always 1 vary little, but are in the unit of others.
-        let square = (spread.variance + mean * mean) / spread.share;
-        spread.share >= DENSE_SHARE
-            && spread.variance > 0.0
-            && (spread.unit() > UNITS.1 * sparse || square < UNITS.0 * sparse)
-    };
-    let marked = || {
-        let spreads = spreads().zip(&moments.means);
-        spreads.map(|(spread, &mean)| (spread, is_measurement(spread, mean)))
-    };
-    if !marked().any(|(_, is_measurement)| is_measurement) {
+    let unit = SparseUnit::of(&spreads);
+    let is_measurement = |spread| unit.is_some_and(|unit| unit.is_other(spread));
+    let is_measurement: Vec<bool> = spreads.iter().map(is_measurement).collect();
+    if !is_measurement.contains(&true) {
         return PenaltyDiagonal::Uniform(alpha * total.variance);
     }
-    let others = marked().filter(|&(spread, is_measurement)| spread.variance > 0.0 && !is_measurement);
-    let others = Spread::sum(others.map(|(spread, _)| spread)).unit();
-    let unit = |(spread, is_measurement): (Spread, bool)| if is_measurement { spread.unit() } else { others };
+    let marked = || spreads.iter().zip(&is_measurement);
+    let others = marked().filter(|(spread, is_measurement)| spread.variance > 0.0 && !**is_measurement);
+    let others = Total::of(others.map(|(spread, _)| spread));
+    let unit = |(spread, is_measurement): (&Spread, &bool)| match is_measurement {
+        true => spread.squared_unit(),
+        false => others.variance / others.share,
+    };
     PenaltyDiagonal::PerFeature(
         marked()
             .map(|marked| alpha * total.share * unit(marked))
@@ -287,6 +271,33 @@ mod tests {
                 for found in &found[1..] {
                     assert!((found - indicator).abs() < 1e-12, "{found:?}");
                 }
+            }
+        }
+    }
+
+    /// A number that is 0 in most samples, beside indicators as rare, is penalized in its own unit, and does not change
+    /// the penalty of the indicators.
+    #[test]
+    fn numbers_that_are_mostly_zero_have_their_own_unit() {
+        let indicators = beside_indicators(20, 0.0);
+        let plain = match Penalty::Variance(0.5).on(&indicators.view(), None) {
+            PenaltyDiagonal::Uniform(penalty) => penalty,
+            PenaltyDiagonal::PerFeature(penalties) => panic!("{penalties:?}"),
+        };
+        for unit in [1e-3, 30.0, 1e6] {
+            let mut x = indicators.clone();
+            for (i, value) in x.column_mut(0).iter_mut().enumerate().step_by(10) {
+                *value = unit * (1.0 + (i % 3) as f64);
+            }
+            let variance = x.column(0).var(0.0);
+            // Σ q is 1.1 in place of 1.
+            let found = per_feature(&x);
+            assert!(
+                (found[0] / (0.5 * 1.1 * variance / 0.1) - 1.0).abs() < 1e-9,
+                "{found:?}"
+            );
+            for found in &found[1..] {
+                assert!((found / (1.1 * plain) - 1.0).abs() < 1e-9, "{found} {plain}");
             }
         }
     }

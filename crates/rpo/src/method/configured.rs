@@ -63,7 +63,7 @@ impl Configured {
             (None, NominalEncoding::OneHot) => Encoding::OneHot,
             (None, _) => Encoding::Positions,
         };
-        let standardize = self.features.standardizes(self.standardized_by, nominal, data);
+        let standardize = self.features.standardized(self.standardized_by, nominal, data);
         let steps = self.features.steps(encoding, standardize, self.is_ensemble);
         let (pipeline, prepared) = steps.fit_apply(data)?;
         let prepared = self.checked(prepared, nominal)?;
@@ -81,6 +81,12 @@ impl Configured {
     /// Returns true if features may become means of targets.
     fn encodes_targets(&self) -> bool {
         self.features.nominal == Some(NominalEncoding::Target)
+    }
+
+    /// Returns true if missing categories become means or indicators, which are observed.
+    fn encodes_missing_categories(&self) -> bool {
+        let nominal = self.features.nominal.unwrap_or(self.default_nominal);
+        matches!(nominal, NominalEncoding::OneHot | NominalEncoding::Target)
     }
 
     /// The encoding of nominal features. Beside texts, and for sparse features, the default is indicators, because a 0
@@ -338,7 +344,7 @@ impl Estimator for Configured {
         let needs = self.inner.needs();
         Needs {
             observed_features: needs.observed_features && self.features.impute.is_none(),
-            missing_categories: self.encodes_targets(),
+            missing_categories: self.encodes_missing_categories(),
             ..needs
         }
     }

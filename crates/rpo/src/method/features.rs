@@ -3,7 +3,9 @@
 use super::{MethodError, parameters_of};
 use rpo_core::{Domain, Matrix, ParameterError};
 use rpo_data::Dataset;
-use rpo_data::preprocess::{Encoding, FeatureWeights, Fill, Normalization, Steps, TextWeighting};
+use rpo_data::preprocess::{
+    Encoding, FeatureWeights, Fill, Normalization, Standardize, Steps, TextWeighting,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,13 +18,13 @@ pub struct FeatureParams {
     /// Weights of the terms of texts: tf-idf, counts times inverse document frequencies, each text scaled to length 1;
     /// log-tf-idf, the same with 1 + log c for a count c; or counts, unchanged. No effect on data without texts.
     pub text_weights: TextWeighting,
-    /// Replaces missing features by the typical value in training; nominal features always by their most frequent
-    /// value. With none, the default, random forests, Extra-Trees and boosting send missing values to one side of each
+    /// Replaces missing features by the typical value in training, nominal ones that trees split or that have two values
+    /// by their most frequent value; indicators and means of targets have values of their own for missing ones. With none, the default, random forests, Extra-Trees and boosting send missing values to one side of each
     /// split, and most other methods refuse them.
     pub impute: Option<Fill>,
     /// Encoding of nominal features with three or more values: native, trees split the values into two subsets, where
     /// values beyond the 255 most frequent count as missing, for random forests, Extra-Trees and boosting on dense
-    /// features; one-hot, an indicator for each value; target, means of the outputs over the samples with the value
+    /// features; one-hot, an indicator for each value, all of them 0 for a missing one; target, means of the outputs over the samples with the value
     /// (target encoding), for features with very many values; or codes, the position of the value in the attribute's
     /// list, as a number.
     ///
@@ -40,11 +42,14 @@ pub struct FeatureParams {
     /// texts keep their scale. This makes sparse features dense, unless some are texts or more than three in four are
     /// indicators. By default true for linear methods and craftml if there are numbers or dates beside texts or, in
     /// dense data, beside categories that become indicators; for one-vs-rest, label-tree and craftml also if more than
-    /// half of the values are nonzero. By default false with a preset.
+    /// half of the values are nonzero, and else for numbers in another unit than the features that are mostly 0 beside
+    /// them, such as ages and incomes beside 0/1 columns, which alone are scaled. By default false with a preset.
     ///
     /// The latter compare directions of samples, which the features of largest scale would dominate: LRAP of
     /// one-vs-rest on emotions is .62 instead of .78, on birds .38 instead of .60; of craftml .70 instead of .79, and
-    /// .38 instead of .57. Data with `feature_weights` keep their scale.
+    /// .38 instead of .57. Another unit: at least a quarter of the values are not 0, and their mean square is more than 4
+    /// times, or less than a hundredth, of that in the usual feature with fewer such values. Data with `feature_weights`
+    /// keep their scale.
     pub standardize: Option<bool>,
     /// Multiplies features by weights: idf, the logarithm of the number of samples over the number in which the feature
     /// is not 0, but at least log 2. Default none.
@@ -65,7 +70,8 @@ pub enum StandardizedBy {
     /// If there are numbers or dates beside texts or indicators: sparse features have one unit, and texts of length 1 or
     /// indicators would not count beside numbers of thousands.
     Mixed,
-    /// Also if most values are not 0: it compares directions of samples.
+    /// Also if most values are not 0; else only [measurements](Standardize::Measurements) among sparse features. It
+    /// compares directions of samples.
     Directions,
 }
 
@@ -119,32 +125,42 @@ impl FeatureParams {
         }
     }
 
-    /// Returns true if features are standardized, given the default of the method and the encoding of nominal features.
-    pub(super) fn standardizes(
+    /// The features that are standardized, given the default of the method and the encoding of nominal features.
+    pub(super) fn standardized(
         &self,
         by_default: StandardizedBy,
         nominal: NominalEncoding,
         data: &Dataset,
-    ) -> bool {
-        self.standardize.unwrap_or_else(|| {
-            // Sparse features would become dense.
-            let has_indicators = nominal == NominalEncoding::OneHot
-                && matches!(data.features(), Matrix::Dense(_))
-                && many_valued(data).next().is_some();
-            let is_mixed = (has_indicators || !data.texts().is_empty()) && has_numbers(data);
-            let has_scales = match by_default {
-                StandardizedBy::Request => false,
-                StandardizedBy::Mixed => is_mixed,
-                StandardizedBy::Directions => {
-                    is_mixed || data.texts().is_empty() && data.feature_density() > 0.5
-                }
-            };
-            has_scales && self.feature_weights.is_none()
-        })
+    ) -> Standardize {
+        match self.standardize {
+            Some(true) => return Standardize::All,
+            Some(false) => return Standardize::None,
+            // Zeros must stay zeros.
+            None if self.feature_weights.is_some() => return Standardize::None,
+            None => {}
+        }
+        // Sparse features would become dense.
+        let has_indicators = nominal == NominalEncoding::OneHot
+            && matches!(data.features(), Matrix::Dense(_))
+            && many_valued(data).next().is_some();
+        let is_mixed = (has_indicators || !data.texts().is_empty()) && has_numbers(data);
+        match by_default {
+            StandardizedBy::Request => Standardize::None,
+            StandardizedBy::Mixed | StandardizedBy::Directions if is_mixed => Standardize::All,
+            StandardizedBy::Mixed => Standardize::None,
+            StandardizedBy::Directions if !data.texts().is_empty() => Standardize::None,
+            StandardizedBy::Directions if data.feature_density() > 0.5 => Standardize::All,
+            StandardizedBy::Directions => Standardize::Measurements,
+        }
     }
 
     /// The preparation steps for an encoding of nominal features.
-    pub(super) fn steps<'t>(&self, nominal: Encoding<'t>, standardize: bool, is_ensemble: bool) -> Steps<'t> {
+    pub(super) fn steps<'t>(
+        &self,
+        nominal: Encoding<'t>,
+        standardize: Standardize,
+        is_ensemble: bool,
+    ) -> Steps<'t> {
         Steps {
             texts: self.text_weights,
             impute: self.impute,

@@ -5,7 +5,7 @@ use ndarray::Array2;
 use proptest::prelude::*;
 use rpo::Predictor;
 use rpo::core::{CsrMatrix, Learner};
-use rpo::data::preprocess::{Encoding, Fill, PreprocessError, Steps, Transform};
+use rpo::data::preprocess::{Encoding, Fill, PreprocessError, Standardize, Steps, Transform};
 use rpo::data::read::{ColumnType, Format, ReadOptions, Targets, read_from};
 use rpo::data::text::TextOptions;
 use rpo::data::{Columns, Dataset, DatasetError, Task};
@@ -134,7 +134,7 @@ fn prepared(case: &Case) -> Model {
     let steps = Steps {
         impute: Some(Fill::Mean),
         nominal: Encoding::Positions,
-        standardize: true,
+        standardize: Standardize::All,
         ..Steps::default()
     };
     let pipeline = steps.fit(&data).unwrap();

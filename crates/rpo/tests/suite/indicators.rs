@@ -1,8 +1,8 @@
 //! Categories that become indicators, which are sparse, in the methods that need indicators.
 
-use ndarray::Array2;
+use ndarray::{Array2, s};
 use rpo::core::{MatrixView, Seed};
-use rpo::data::preprocess::{Steps, Transform};
+use rpo::data::preprocess::{Standardize, Steps, Transform};
 use rpo::data::{Dataset, Layout, Task};
 use rpo::{Method, Model, Predictor};
 
@@ -52,7 +52,7 @@ fn prepared() -> Dataset {
         .and_then(|data| data.with_nominal((1..=VALUES).map(|j| (j, binary())).collect()))
         .unwrap();
     let steps = Steps {
-        standardize: true,
+        standardize: Standardize::All,
         ..Steps::default()
     };
     steps.fit(&dense).unwrap().apply(&dense).unwrap()
@@ -97,6 +97,57 @@ fn rows_are_predicted_alike_in_any_layout() {
             for x in [dense.features().view(), sparse.features().view()] {
                 assert_eq!(one(x).row(0), expected.row(row), "{method}");
             }
+        }
+    }
+}
+
+/// A missing category, such as one that training did not have, has the effect of no category, whether missing features
+/// are filled in or not: not that of the most frequent one.
+#[test]
+fn a_missing_category_has_no_effect() {
+    let (nominal, dense) = (nominal(), prepared());
+    let mut x = nominal.features().view().to_dense(usize::MAX).unwrap();
+    let mut expected = dense.features().view().to_dense(usize::MAX).unwrap();
+    x.column_mut(1).fill(f32::NAN);
+    expected.slice_mut(s![.., 1..]).fill(0.0);
+    for method in METHODS {
+        let plain = fit(&format!("{method} --standardize=false"), &dense);
+        let expected = plain.predict((&expected).into()).unwrap();
+        for option in ["", " --impute median"] {
+            let found = fit(&format!("{method}{option}"), &nominal)
+                .predict((&x).into())
+                .unwrap();
+            let differ = (&found - &expected).into_iter().any(|v| v.abs() > 1e-5);
+            assert!(!differ, "{method}{option}");
+        }
+    }
+}
+
+/// Numbers among features that are mostly 0 count alike in any unit, and no less than these.
+#[test]
+fn the_unit_of_numbers_beside_indicators_does_not_matter() {
+    let (value, number, y) = samples();
+    let in_units = |unit: f32| {
+        let x = Array2::from_shape_fn((y.nrows(), 1 + VALUES), |(i, j)| match j {
+            0 => unit * number[i],
+            _ => f32::from(u8::from(value[i] == j - 1)),
+        });
+        Dataset::new(x.into(), y.clone().into(), Task::MultiLabel).unwrap()
+    };
+    for method in [
+        "one-vs-rest --cost 1",
+        "label-tree --trees 1 --cost 1",
+        "craftml --trees 2",
+    ] {
+        let standardized = fit(&format!("{method} --standardize=false"), &prepared());
+        let expected = standardized.predict(prepared().features().view()).unwrap();
+        for unit in [1e-6, 1.0, 1e3] {
+            let data = in_units(unit);
+            let found = fit(method, &data).predict(data.features().view()).unwrap();
+            let largest = (&found - &expected)
+                .iter()
+                .fold(0.0_f32, |most, v| most.max(v.abs()));
+            assert!(largest < 1e-4, "{method} {unit}: {largest}");
         }
     }
 }

@@ -4,7 +4,7 @@ use ndarray::{Array2, array};
 use proptest::prelude::*;
 use rpo::Predictor;
 use rpo::core::{Learner, Matrix, MatrixView, Mismatch, Seed};
-use rpo::data::preprocess::{Encoding, Fill, Pipeline, PreprocessError, Steps, Transform};
+use rpo::data::preprocess::{Encoding, Fill, Pipeline, PreprocessError, Standardize, Steps, Transform};
 use rpo::data::read::{Format, ReadOptions, Targets, read_from};
 use rpo::data::{Dataset, DatasetError, Layout, Task};
 use rpo::ensemble::boosting::{Algorithm, BoostingParams};
@@ -92,12 +92,12 @@ proptest! {
     fn features_are_prepared_for_prediction_as_for_training(
         seed in any::<u64>(),
         fill in proptest::option::of(prop_oneof![Just(Fill::Median), Just(Fill::Mean), Just(Fill::MostFrequent)]),
-        one_hot in any::<bool>(), standardize in any::<bool>(), sparse in any::<bool>(), missing in any::<bool>(),
+        one_hot in any::<bool>(), all in any::<bool>(), sparse in any::<bool>(), missing in any::<bool>(),
     ) {
         let layout = if sparse { Layout::Sparse } else { Layout::Dense };
         let missing = if missing { 0.1 } else { 0.0 };
         let (train, other) = (data(seed, missing, layout), data(seed ^ 1, missing, layout));
-        let (pipeline, prepared) = fit(Steps { impute: fill, nominal: if one_hot { Encoding::OneHot } else { Encoding::Positions }, standardize, ..Steps::default() }, &train);
+        let (pipeline, prepared) = fit(Steps { impute: fill, nominal: if one_hot { Encoding::OneHot } else { Encoding::Positions }, standardize: if all { Standardize::All } else { Standardize::None }, ..Steps::default() }, &train);
         let other_prepared = pipeline.apply(&other).unwrap();
         for plain in models(&prepared) {
             let model = plain.clone().with_pipeline(pipeline.clone(), &train).unwrap();
@@ -256,7 +256,7 @@ fn other_files_are_brought_into_order_first() {
     let steps = Steps {
         impute: Some(Fill::Mean),
         nominal: Encoding::OneHot,
-        standardize: true,
+        standardize: Standardize::All,
         ..Steps::default()
     };
     let (pipeline, prepared) = fit(steps, &train);
