@@ -14,6 +14,12 @@ pub struct RegressionOptions<'a> {
     pub memory_limit: Option<usize>,
     /// Weights of the samples, not negative: a sample of weight 2 counts as two samples. `None` means 1.
     pub weights: Option<&'a [f32]>,
+    /// True if samples of a group, such as a customer, are alike: one that is left out is not like a new one then, so that
+    /// the penalty is not found by leaving samples out.
+    pub is_grouped: bool,
+    /// Allows missing outputs: NaN, in CSR a stored NaN, because entries that are not stored are 0. Each output is fitted
+    /// to the samples that have it, together with those that the same samples lack. By default they are refused.
+    pub missing_outputs: bool,
     /// The whole fit is one step; it may be stopped between groups of outputs.
     pub observers: Observers<'a>,
 }

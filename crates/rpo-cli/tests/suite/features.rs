@@ -84,7 +84,9 @@ fn linear_models_see_a_column_for_each_value() {
 #[test]
 fn what_a_model_does_not_know_is_refused() {
     let folder = folder(false);
-    folder.ok(&format!("train {DATA} --method ridge --model m.rpo"));
+    folder.ok(&format!(
+        "train {DATA} --method ridge --nominal codes --model m.rpo"
+    ));
     folder.write(
         "new.arff",
         rooms(8, 0, ["red", "green", "blue", "grey"], false).replace("grey", "pink"),
@@ -102,6 +104,29 @@ fn what_a_model_does_not_know_is_refused() {
             && message.contains("--impute"),
         "{message}"
     );
+}
+
+/// A value without an indicator has the effect of none.
+#[test]
+fn unknown_categories_have_no_indicator() {
+    let folder = folder(false);
+    folder.ok(&format!("train {DATA} --method ridge --model m.rpo"));
+    let new = rooms(8, 0, ["red", "green", "blue", "grey"], false);
+    let mut predictions = Vec::new();
+    for (file, value) in [("new.arff", "pink"), ("gaps.arff", "?")] {
+        folder.write(
+            file,
+            new.replace(",grey}", ",pink}")
+                .replace("grey,", &format!("{value},")),
+        );
+        let run = folder.run(&format!("predict --data {file} --model m.rpo"));
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert!(run.stderr.starts_with("note: "), "{}", run.stderr);
+        predictions.push(run.stdout);
+    }
+    assert_eq!(predictions[0], predictions[1]);
+    let message = folder.fail("predict --data new.arff --model m.rpo --unseen error");
+    assert!(message.contains("\"pink\""), "{message}");
 }
 
 #[test]

@@ -90,9 +90,10 @@ fn the_option_that_was_given_is_named() {
             "--trees has a value, and --space trees searches for one: leave one out",
         ),
         (
-            "tune --data gap.csv --targets y,z --missing-outputs --method ridge --space lambda=1,2"
+            "tune --data gap.csv --targets y,z --missing-outputs --method label-embedding --link-loss squared \
+             --space lambda=1,2"
                 .to_owned(),
-            "training on gap.csv: ridge does not take missing outputs, but \"y\" of sample 1 is missing",
+            "training on gap.csv: label-embedding does not take missing outputs, but \"y\" of sample 1 is missing",
         ),
         (
             format!("{train} --categorical nope"),

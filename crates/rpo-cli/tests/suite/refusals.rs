@@ -367,7 +367,7 @@ fn methods_that_need_every_value_say_so() {
         let train = format!("train --data x.csv --n-targets 1 --model m.rpo --method {method}");
         check(&folder, &train, &words);
     }
-    for method in ["craftml", "ridge", "structured-forest"] {
+    for method in ["craftml", "one-vs-rest", "structured-forest"] {
         let words = ["does not take missing outputs", "\"y\" of sample 1 is missing"];
         let train =
             format!("train --data y.csv --n-targets 2 --missing-outputs --model m.rpo --method {method}");

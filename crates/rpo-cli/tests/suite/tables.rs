@@ -753,7 +753,7 @@ fn data_and_outputs_are_described() {
     );
     assert!(number(&scores, "brier") < 0.25, "{scores}");
     // Ridge does not predict probabilities.
-    folder.ok("train --data labels.csv --n-targets 2 --method ridge --model ridge.rpo");
+    folder.ok("train --data labels.csv --n-targets 2 --method ridge --lambda variance:0.3 --model ridge.rpo");
     folder.write("far.csv", "x,a,b\n40,1,0\n-40,0,1\n");
     let message = folder.fail("evaluate --data far.csv --model ridge.rpo --metrics log-loss");
     assert!(
@@ -1059,7 +1059,7 @@ fn weights_so_small_that_penalties_dominate_are_noted() {
         "gbmort --iterations 2",
         "gbmort --iterations 2 --leaf-l2 0 --min-split-gain 1",
         "single-target-gbrt --iterations 2 --leaf-l2 0 --leaf-l1 1",
-        "ridge",
+        "ridge --lambda variance:0.3",
     ] {
         assert!(run(penalized), "{penalized}");
     }
@@ -1070,6 +1070,7 @@ fn weights_so_small_that_penalties_dominate_are_noted() {
         "gbmort --iterations 2 --loss absolute",
         "gbmort --iterations 2 --preset paper",
         "gbrt-rpo --iterations 2",
+        "ridge",
         "ridge --lambda 0.1",
         "ridge --lambda variance:0",
     ] {

@@ -59,7 +59,7 @@ impl Learner for LabelTreeParams {
             ..
         } = options;
         let classifiers = &self.classifiers;
-        let normalize = classifiers.row_norm(x.n_cols());
+        let normalize = classifiers.row_norm(x);
         let mut rows = classifiers.rows(x, weights);
         let samples = label_samples(y, weights);
         self.check_memory(&samples, limits.memory)?;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::calibrate::Calibration;
 use super::classifiers::Solver;
 use super::newton::Panel;
+use super::observed::fit_observed;
 use super::panels::{PanelOutputs, fit_panels};
 use super::{LinearModel, RowNorm};
 use crate::checks::{check_data, check_weights};
@@ -112,6 +113,18 @@ impl Learner for LogisticRegressionParams {
         options: RegressionOptions<'_>,
     ) -> Result<LinearModel, LinearError> {
         self.check()?;
+        fit_observed(x, y, options, |x, y, options| self.fit_complete(x, y, options))
+    }
+}
+
+impl LogisticRegressionParams {
+    /// Fits labels that are all observed.
+    fn fit_complete(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        options: RegressionOptions<'_>,
+    ) -> Result<LinearModel, LinearError> {
         check_data(x, y, InverseLink::Logistic)?;
         check_weights(options.weights, x.n_rows())?;
         let weights = options.weights;
@@ -150,9 +163,7 @@ impl Learner for LogisticRegressionParams {
             panel.fit()
         })
     }
-}
 
-impl LogisticRegressionParams {
     /// Fits by coordinate descent.
     fn fit_sparse(
         &self,
@@ -205,6 +216,7 @@ impl LogisticRegressionParams {
             normalize: RowNorm::None,
             residual: Some((f64::from(fitted.residual) / VIOLATION) as f32),
             cost: None,
+            penalty: None,
             n_train: y.n_rows(),
         })
     }

@@ -7,8 +7,10 @@ mod explain;
 mod logistic;
 mod model;
 mod newton;
+mod observed;
 mod one_vs_rest;
 mod panels;
+mod penalty_choice;
 mod ridge;
 mod store;
 

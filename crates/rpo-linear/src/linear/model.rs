@@ -8,6 +8,7 @@ use super::calibrate::Calibration;
 use crate::LinearError;
 use crate::embedding::loss::apply_to_rows;
 use crate::scores::Scorer;
+use rpo_projections::Penalty;
 
 /// A linear model of all outputs: scores g(f(Wᵀx + b)) with one column of W per output. Samples are scaled to length 1 if
 /// the training samples were. For least squares g is the identity; for labels it is the logistic function. f(z) is z, except
@@ -22,6 +23,8 @@ pub struct LinearModel {
     pub residual: Option<f32>,
     /// The cost C, given or found, of a label with the mean number of samples in one-vs-rest.
     pub cost: Option<f64>,
+    /// The penalty, given or found, of ridge regression.
+    pub penalty: Option<Penalty>,
     pub(super) weights: Matrix,
     pub(super) offset: Array1<f64>,
     pub(super) inverse_link: InverseLink,
@@ -127,6 +130,7 @@ mod tests {
             normalize: RowNorm::None,
             residual: None,
             cost: None,
+            penalty: None,
             n_train: 1,
         };
         let mut x = Array2::<f32>::zeros((600, 2));

@@ -106,6 +106,7 @@ pub(super) fn fit_panels(
         normalize: RowNorm::None,
         residual: None,
         cost: None,
+        penalty: None,
         n_train: x.n_rows(),
     })
 }

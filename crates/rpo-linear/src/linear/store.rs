@@ -16,6 +16,9 @@ impl Store for LinearModel {
         if let Some(cost) = self.cost {
             out.field("cost", cost)?;
         }
+        if let Some(penalty) = self.penalty {
+            out.field("penalty", penalty)?;
+        }
         out.matrix("weight", &self.weights)?;
         out.array("offset", &self.offset.to_vec())
     }
@@ -27,6 +30,7 @@ impl Restore for LinearModel {
         let calibration = Calibration::restore(from, sizes)?;
         let residual = from.field("residual")?;
         let cost = from.field("cost")?;
+        let penalty = from.field("penalty")?;
         let weights = from.matrix("weight", sizes.n_outputs)?;
         if weights.n_rows() != sizes.n_features {
             return Err(StoreError::array("weight", "does not have one row per feature"));
@@ -41,6 +45,7 @@ impl Restore for LinearModel {
             normalize,
             residual,
             cost,
+            penalty,
             n_train: sizes.n_train,
         })
     }

@@ -10,6 +10,7 @@ mod explain;
 mod label_tree;
 mod link;
 mod logistic;
+mod missing;
 mod one_vs_rest;
 mod ridge;
 mod stopping;

@@ -10,7 +10,7 @@ use rpo_linear::{
 use rpo_projections::least_squares::{Design, Ridge, RidgeSolver};
 
 fn params(lambda: Penalty) -> RidgeParams {
-    RidgeParams { lambda }
+    RidgeParams { lambda: Some(lambda) }
 }
 
 /// Predicts a sample by the fit to all others, with the penalties for all samples.
@@ -244,4 +244,96 @@ fn bad_weights_are_refused() {
         fit(&[f32::NAN; 6]),
         Err(LinearError::Weight(WeightError::OutOfRange { sample: 0, .. }))
     ));
+}
+
+/// The mean over the outputs of the squared error of samples that are left out, relative to the variance.
+fn error_left_out(alpha: f64, x: &Array2<f32>, y: &Array2<f32>) -> f64 {
+    let scores: Vec<Vec<f64>> = (0..x.nrows())
+        .map(|i| naive(Penalty::Variance(alpha), x, y, i))
+        .collect();
+    let of_output = |j: usize| {
+        let column = y.column(j).mapv(f64::from);
+        let error = |(scores, y): (&Vec<f64>, &f64)| (scores[j] - y).powi(2);
+        let errors: f64 = scores.iter().zip(&column).map(error).sum();
+        errors / (column.var(0.0) * column.len() as f64)
+    };
+    (0..y.ncols()).map(of_output).sum::<f64>() / y.ncols() as f64
+}
+
+/// Without noise the found penalty is small, with more noise than signal it is large, and neither neighbour has a
+/// smaller error.
+#[test]
+fn the_found_penalty_has_the_smallest_error() {
+    let (x, w, noise) = (
+        features(60, 8, 1.0, 3),
+        features(8, 2, 1.0, 4),
+        features(60, 2, 1.0, 5),
+    );
+    let mut found = Vec::new();
+    for scale in [0.0, 1.0, 20.0] {
+        let y = x.dot(&w) + scale * &noise;
+        let model = RidgeParams::default().fit((&x).into(), (&y).into()).unwrap();
+        let Some(Penalty::Variance(alpha)) = model.penalty else {
+            panic!("{:?}", model.penalty)
+        };
+        let least = error_left_out(alpha, &x, &y);
+        if alpha > 3e-5 && alpha < 3e3 {
+            for neighbour in [alpha / 3.2, alpha * 3.2] {
+                assert!(
+                    error_left_out(neighbour, &x, &y) > 0.99 * least,
+                    "{scale}: {alpha}"
+                );
+            }
+        }
+        let given = params(Penalty::Variance(alpha));
+        assert_eq!(given.fit((&x).into(), (&y).into()).unwrap(), model);
+        let alone = on_threads(1, || {
+            RidgeParams::default().fit((&x).into(), (&y).into()).unwrap()
+        });
+        assert_eq!(alone, model);
+        found.push(alpha);
+    }
+    assert!(
+        found[0] < 0.01 && found[0] < found[1] && found[1] < found[2] && found[2] > 0.3,
+        "{found:?}"
+    );
+}
+
+/// Where samples are not left out, the penalty is the usual one.
+#[test]
+fn the_usual_penalty_is_not_searched_for() {
+    let (x, y) = (features(50, 4, 1.0, 1), features(50, 2, 1.0, 2));
+    let usual = Some(Penalty::Variance(0.3));
+    let grouped = RegressionOptions {
+        is_grouped: true,
+        ..RegressionOptions::default()
+    };
+    let fit = |x: &Array2<f32>, y: &Array2<f32>, options| {
+        let model = RidgeParams::default().fit_with(x.into(), y.into(), options);
+        model.unwrap().penalty
+    };
+    assert_eq!(fit(&x, &y, grouped), usual);
+    assert_eq!(
+        fit(&x, &Array2::ones((50, 2)), RegressionOptions::default()),
+        usual
+    );
+    let wide = features(30, 2000, 0.01, 1);
+    assert_eq!(
+        fit(
+            &wide,
+            &y.slice(ndarray::s![..30, ..]).to_owned(),
+            RegressionOptions::default()
+        ),
+        usual
+    );
+    let weights = vec![0.0; 50];
+    let unweighted = RegressionOptions {
+        weights: Some(&weights),
+        ..RegressionOptions::default()
+    };
+    assert!(
+        RidgeParams::default()
+            .fit_with((&x).into(), (&y).into(), unweighted)
+            .is_err()
+    );
 }

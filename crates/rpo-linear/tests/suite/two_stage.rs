@@ -29,7 +29,7 @@ fn all_dimensions_give_the_two_stage_procedure() {
     let y = labels(&x, 5, 2);
     let (x, y) = (MatrixView::from(&x), MatrixView::from(&y));
     let activations = RidgeParams {
-        lambda: Penalty::Relative(LAMBDA),
+        lambda: Some(Penalty::Relative(LAMBDA)),
     };
     let a = activations.fit(x, y).unwrap().predict(x).unwrap();
 
@@ -85,7 +85,7 @@ fn baselines_are_stationary() {
     let squares: f64 = x.iter().map(|v| f64::from(*v).powi(2)).sum();
     let penalty = 0.05 * squares / 5.0;
     let ridge = RidgeParams {
-        lambda: Penalty::Relative(0.05),
+        lambda: Some(Penalty::Relative(0.05)),
     };
     let logistic = LogisticRegressionParams {
         lambda: Penalty::Relative(0.05),
@@ -133,7 +133,8 @@ fn baselines_learn_every_output_by_itself() {
     let y = labels(&x, 37, 8);
     let fit = |y: MatrixView<'_>| {
         let x = MatrixView::from(&x);
-        let ridge = RidgeParams::default().fit(x, y).unwrap();
+        let lambda = Some(Penalty::Variance(0.3));
+        let ridge = RidgeParams { lambda }.fit(x, y).unwrap();
         [ridge, LogisticRegressionParams::default().fit(x, y).unwrap()]
     };
     let together = fit(MatrixView::from(&y));
@@ -193,7 +194,7 @@ fn baselines_do_not_depend_on_threads_and_refuse_nonsense() {
         .into_iter()
         .flat_map(|v| [Penalty::Relative(v), Penalty::Variance(v)])
     {
-        assert!(RidgeParams { lambda }.fit(x, y).is_err());
+        assert!(RidgeParams { lambda: Some(lambda) }.fit(x, y).is_err());
         assert!(
             LogisticRegressionParams {
                 lambda,

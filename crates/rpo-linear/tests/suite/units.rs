@@ -225,3 +225,18 @@ fn samples_of_length_1_are_fitted_as_they_are() {
     let expected = predict(&params, &x, &y);
     assert_eq!(predict(&params, &(&x * 1024.0), &y), expected);
 }
+
+/// Whether samples are scaled depends on the features that vary.
+#[test]
+fn constant_features_change_no_classifier() {
+    let (few, zeros) = (features(200, 6, 1.0, 1), Array2::zeros((200, 20)));
+    let y = labels_with_noise(&few, 4, 2);
+    let params = OneVsRestParams::default();
+    let both = ndarray::concatenate![ndarray::Axis(1), few, zeros];
+    assert_eq!(predict(&params, &both, &y), predict(&params, &few, &y));
+    let normalized = OneVsRestParams {
+        normalize: Some(RowNorm::L2),
+        ..params
+    };
+    assert_ne!(predict(&normalized, &few, &y), predict(&params, &few, &y));
+}

@@ -239,7 +239,7 @@ mod tests {
     fn the_importance_of_a_copied_column_is_the_error_of_its_shuffles() {
         let data = copied(50);
         let ridge = RidgeParams {
-            lambda: Penalty::Variance(1e-7),
+            lambda: Some(Penalty::Variance(1e-7)),
         };
         let model = Model::fit(&ridge, &data).unwrap();
         let options = PermutationOptions {

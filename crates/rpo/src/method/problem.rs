@@ -29,8 +29,8 @@ pub enum DataProblem {
     },
     /// A missing output, for a method that needs all of them.
     #[error(
-        "does not take missing outputs, but {name:?} of sample {sample} is missing (the first of them); use a forest or \
-         boosting, which take missing outputs"
+        "does not take missing outputs, but {name:?} of sample {sample} is missing (the first of them); use a forest, \
+         boosting, ridge or logistic-regression, which take missing outputs"
     )]
     MissingOutput {
         /// The output.

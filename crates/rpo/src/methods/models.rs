@@ -256,7 +256,13 @@ impl Predict for LinearModel {
         let weights = ("weights", json!(self.weights().n_stored()));
         let residual = self.residual.map(|residual| ("residual", json!(residual)));
         let cost = self.cost.map(|cost| ("cost", json!(cost)));
-        [weights].into_iter().chain(residual).chain(cost).collect()
+        let penalty = self.penalty.map(|penalty| ("lambda", json!(penalty)));
+        [weights]
+            .into_iter()
+            .chain(residual)
+            .chain(cost)
+            .chain(penalty)
+            .collect()
     }
 }
 

@@ -442,7 +442,9 @@ fn data_that_a_method_cannot_use_are_no_error_of_a_setting() {
     let x = ndarray::Array2::from_shape_fn((20, 1), |(i, _)| i as f32);
     let y = ndarray::Array2::from_shape_fn((20, 2), |(i, j)| if (i, j) == (3, 0) { f32::NAN } else { 1.0 });
     let data = Dataset::with_missing(x.into(), y.into(), Task::Regression).unwrap();
-    let tuning = Tuning::new(Method::named("ridge").unwrap(), ["lambda=1,2"], 0);
+    let method = Method::named("label-embedding").unwrap();
+    let method = method.with("link_loss", "squared").unwrap();
+    let tuning = Tuning::new(method, ["lambda=1,2"], 0);
     let found = tuning.run(&data, &|| ()).unwrap_err();
     let is_of_data = matches!(
         &found,

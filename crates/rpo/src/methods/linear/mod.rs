@@ -71,12 +71,13 @@ pub(super) fn entries() -> Vec<MethodEntry> {
     ]
 }
 
-/// Linear methods support no missing values, and all except label embeddings support sample weights.
-const fn needs(equal_weights: bool, outputs: OutputNeed) -> Needs {
+/// Linear methods support no missing features, those that fit every output by itself support missing outputs, and all
+/// except label embeddings support sample weights.
+const fn needs(observed_outputs: bool, equal_weights: bool, outputs: OutputNeed) -> Needs {
     Needs {
         observed_features: true,
         missing_categories: false,
-        observed_outputs: true,
+        observed_outputs,
         equal_weights,
         equal_outputs: true,
         outputs,
@@ -86,6 +87,8 @@ const fn needs(equal_weights: bool, outputs: OutputNeed) -> Needs {
 fn regression<'a>(data: &'a Dataset, context: &FitContext<'a>) -> RegressionOptions<'a> {
     RegressionOptions {
         weights: data.weights(),
+        is_grouped: data.groups().is_some(),
+        missing_outputs: true,
         observers: context.observers(),
         ..RegressionOptions::default()
     }
@@ -115,6 +118,7 @@ macro_rules! estimator {
         $params:ty,
         $name:literal,
         $options:ident,
+        observed_outputs: $observed:literal,
         equal_weights: $equal:literal,
         |$this:ident| $outputs:expr
         $(, $($more:tt)+)?
@@ -134,7 +138,7 @@ macro_rules! estimator {
 
             fn needs(&self) -> Needs {
                 let $this = self;
-                needs($equal, $outputs)
+                needs($observed, $equal, $outputs)
             }
 
             fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
@@ -147,7 +151,7 @@ macro_rules! estimator {
     };
 }
 
-estimator!(LabelEmbeddingParams, "label-embedding", embedding, equal_weights: true, |params| {
+estimator!(LabelEmbeddingParams, "label-embedding", embedding, observed_outputs: true, equal_weights: true, |params| {
     match params.link_loss {
         LinkLoss::Squared => OutputNeed::Any,
         _ => OutputNeed::LabelsUnless("set `link_loss` = squared"),
@@ -157,6 +161,7 @@ estimator!(
     RidgeParams,
     "ridge",
     regression,
+    observed_outputs: false,
     equal_weights: false,
     |_params| OutputNeed::Any,
     fn fit_leaving_one_out(
@@ -173,13 +178,15 @@ estimator!(
     }
 
     fn has_unit_of_weights(&self) -> bool {
-        is_per_sample(self.lambda)
+        // A penalty that is found suits the unit.
+        self.lambda.is_some_and(is_per_sample)
     }
 );
 estimator!(
     LogisticRegressionParams,
     "logistic-regression",
     regression,
+    observed_outputs: false,
     equal_weights: false,
     |_params| OutputNeed::Labels,
     fn has_unit_of_weights(&self) -> bool {
@@ -190,6 +197,7 @@ estimator!(
     OneVsRestParams,
     "one-vs-rest",
     classifiers,
+    observed_outputs: true,
     equal_weights: false,
     |_params| OutputNeed::Labels,
     fn has_unit_of_weights(&self) -> bool {
@@ -209,7 +217,7 @@ impl ForestMethod for LabelTreeParams {
     }
 
     fn needs(&self) -> Needs {
-        needs(false, OutputNeed::Labels)
+        needs(true, false, OutputNeed::Labels)
     }
 
     fn has_unit_of_weights(&self) -> bool {
