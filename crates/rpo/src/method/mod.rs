@@ -269,7 +269,7 @@ impl Method {
     }
 
     /// The default encoding of nominal features. Splits between subsets of their values are in no paper.
-    fn default_nominal(&self) -> NominalEncoding {
+    pub(crate) fn default_nominal(&self) -> NominalEncoding {
         match self.entry.nominal() {
             NominalEncoding::Native if self.is_set("preset") => NominalEncoding::Codes,
             nominal => nominal,

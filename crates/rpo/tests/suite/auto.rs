@@ -145,7 +145,7 @@ fn members_have_weights_that_sum_to_1_and_see_all_samples() {
     }
     assert_eq!(noted, weights);
     let seeds: Vec<_> = selection(&model).candidates.iter().map(|c| c.seeds).collect();
-    assert_eq!(seeds, [None, Some(3), Some(3)]);
+    assert_eq!(seeds, [None, None, Some(3)]);
     let found = model.thresholds().unwrap();
     assert_eq!(found.len(), 8);
     let none = Model::fit(
@@ -543,4 +543,48 @@ fn what_is_wrong_with_parameters_is_named() {
         Model::fit(&of_first(1), &tiny),
         Err(ModelError::Split(SplitError::Empty { n_samples: 1 }))
     ));
+}
+
+/// Trees that would distinguish only some values of a category get means of the outputs for it.
+#[test]
+fn categories_of_many_values_become_means_for_trees() {
+    let folder = tempfile::tempdir().unwrap();
+    let params = with_portfolio(&folder, &["random-forest --trees 10", "ridge"]);
+    for (n_values, encoding) in [(255, ""), (256, " --nominal target")] {
+        let x = Array2::from_shape_fn((600, 2), |(i, j)| (i * (j + 1) % n_values) as f32);
+        let y = x
+            .column(0)
+            .mapv(|v| v * 31.0 % 17.0)
+            .insert_axis(ndarray::Axis(1));
+        let values = (0..n_values).map(|value| value.to_string()).collect();
+        let data = Dataset::new(x.into(), y.into(), Task::Regression)
+            .and_then(|data| data.with_nominal([(0, values)].into()))
+            .unwrap();
+        let model = Model::fit(&params, &data).unwrap();
+        let selection = selection(&model);
+        let methods = selection
+            .candidates
+            .iter()
+            .map(|candidate| candidate.method.clone());
+        let expected = [
+            format!("random-forest --trees 10{encoding}"),
+            "ridge --impute median".to_owned(),
+        ];
+        assert_eq!(methods.collect::<Vec<_>>(), expected);
+    }
+}
+
+/// One missing output leaves no member out that fits outputs by themselves.
+#[test]
+fn ridge_takes_part_with_missing_outputs() {
+    let folder = tempfile::tempdir().unwrap();
+    let params = with_portfolio(&folder, &["random-forest --trees 10", "ridge"]);
+    let x = Array2::from_shape_fn((200, 3), |(i, j)| (i * (j + 3) % 17) as f32);
+    let mut y = Array2::from_shape_fn((200, 2), |(i, j)| x[[i, 0]] - 2.0 * x[[i, 1 + j]]);
+    y[[7, 1]] = f32::NAN;
+    let data = Dataset::with_missing(x.into(), y.into(), Task::Regression).unwrap();
+    let model = Model::fit(&params, &data).unwrap();
+    let selection = selection(&model);
+    let ridge = &selection.candidates[1];
+    assert!(ridge.weight.is_some_and(|weight| weight > 0.5), "{ridge:?}");
 }

@@ -310,7 +310,7 @@ impl Search<'_> {
         self.reported.push(report);
     }
 
-    /// Adds a configuration to the pool, imputing missing features if its method needs them, and counts its steps.
+    /// Adds a configuration to the pool, with the options that suit it to the data, and counts its steps.
     fn attempt(
         &mut self,
         configuration: &Configuration,
@@ -320,8 +320,10 @@ impl Search<'_> {
         text: &mut String,
     ) -> Result<(Vec<Box<dyn Estimator>>, f64), ModelError> {
         let method = configuration.for_data(self.data)?;
-        if method.given("impute").is_some() && !text.contains("--impute") {
-            text.push_str(" --impute median");
+        for (name, added) in [("impute", " --impute median"), ("nominal", " --nominal target")] {
+            if method.given(name).is_some() && !text.contains(&format!("--{name} ")) {
+                text.push_str(added);
+            }
         }
         let seeds = if method.given("seed").is_some() {
             vec![method.seed()]

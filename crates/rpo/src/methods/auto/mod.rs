@@ -24,7 +24,8 @@ use serde::{Deserialize, Serialize};
 /// need no withheld samples. Predicted numbers are limited to the range of the output in training. A configuration that
 /// the data or the machine does not allow is left out with a note in the model
 /// ([`Selection`](crate::combine::Selection)). For methods that need every feature, missing ones are imputed by
-/// medians.
+/// medians, and trees get means of the outputs (`nominal` = target) if a category has more than the 255 values that
+/// their splits distinguish.
 ///
 /// A static portfolio instead of a search and selection with replacement follow Feurer et al. (auto-sklearn 2, 2022)
 /// and Salinas, Erickson (TabRepo, 2024). They compute a metric in each round of selection; here it is the squared

@@ -1,10 +1,11 @@
 //! Portfolios of configurations to try.
 
 use crate::ModelError;
-use crate::method::{Estimator, Method};
+use crate::method::{Estimator, Method, NominalEncoding, categorical};
 use crate::methods::member::parse_member;
 use rpo_core::{Domain, ParameterError};
 use rpo_data::{Dataset, Task};
+use rpo_tree::categories::MOST_CATEGORIES;
 use serde::{Deserialize, Serialize};
 
 /// Configurations in the order in which they are tried.
@@ -92,19 +93,23 @@ impl Configuration {
             && p.saturating_mul(d) <= most(self.max_weights)
     }
 
-    /// Returns the method for a data set, imputing missing features by medians if it needs every value: rows to predict
-    /// may lack some even where training lacks none.
+    /// Returns the method for a data set. It imputes missing features by medians if it needs every value, as rows to predict
+    /// may lack some even where training lacks none; and trees get means of the outputs for categories of more values than
+    /// their splits distinguish.
     ///
     /// # Errors
     /// Methods and options that do not exist, ensembles, options of decisions and intervals, which the ensemble has itself,
     /// and data that the method refuses.
     pub fn for_data(&self, data: &Dataset) -> Result<Method, ModelError> {
         let mut method = self.parsed()?;
-        let mut estimator = method.estimator(data.task())?;
-        if estimator.needs().observed_features {
+        if method.estimator(data.task())?.needs().observed_features {
             method = method.with("impute", "median")?;
-            estimator = method.estimator(data.task())?;
         }
+        let splits = method.default_nominal() == NominalEncoding::Native && method.given("nominal").is_none();
+        if splits && has_rare_categories(data) {
+            method = method.with("nominal", "target")?;
+        }
+        let estimator = method.estimator(data.task())?;
         method.check_data(estimator.as_ref(), data)?;
         Ok(method)
     }
@@ -128,6 +133,12 @@ impl Configuration {
     fn parsed(&self) -> Result<Method, ModelError> {
         Ok(parse_member("portfolio", &self.method)?)
     }
+}
+
+/// Returns true if a category has more values than splits distinguish.
+fn has_rare_categories(data: &Dataset) -> bool {
+    let mut categories = categorical(data).into_iter();
+    categories.any(|feature| data.nominal()[&(feature as usize)].len() > MOST_CATEGORIES)
 }
 
 #[cfg(test)]
