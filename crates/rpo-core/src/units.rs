@@ -36,7 +36,7 @@ const UNITS: (f64, f64) = (0.01, 4.0);
 const SPARSE_UNITS: (f64, f64) = (1e-4, 16.0);
 
 /// The unit of sparse features, which are words or indicators, by which measurements beside them are told: numbers such as
-/// ages and amounts, which have units of their own.
+/// ages and amounts, which have other units.
 ///
 /// With the variance v and the fraction q of nonzero values, a unit squared is about v/q. It is compared with the median
 /// of the features that vary with q below a quarter: a feature is a measurement if its unit squared is less than a

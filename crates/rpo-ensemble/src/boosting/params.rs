@@ -122,7 +122,7 @@ pub struct BoostingParams {
     pub min_split_gain: f64,
     /// Fraction of the samples, in (0, 1], that the trees of a step grow on, drawn anew without replacement. By default
     /// 0.5 if all losses are quantile, and for Newton steps per leaf if an output has the square loss, all losses are
-    /// poisson or tweedie, or outputs are all labels or classes and at most 4 or with trees of their own, otherwise 1, as
+    /// poisson or tweedie, or outputs are all labels or classes and at most 4 or with a tree for each, otherwise 1, as
     /// in the paper.
     ///
     /// Half of the samples, with [`leaf_l2`](Self::leaf_l2) = 5, score better on most numeric data sets. Leaf values

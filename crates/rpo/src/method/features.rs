@@ -19,7 +19,7 @@ pub struct FeatureParams {
     /// log-tf-idf, the same with 1 + log c for a count c; or counts, unchanged. No effect on data without texts.
     pub text_weights: TextWeighting,
     /// Replaces missing features by the typical value in training, nominal ones that trees split or that have two values
-    /// by their most frequent value; indicators and means of targets have values of their own for missing ones. With none, the default, random forests, Extra-Trees and boosting send missing values to one side of each
+    /// by their most frequent value; indicators and means of targets have other values for missing ones. With none, the default, random forests, Extra-Trees and boosting send missing values to one side of each
     /// split, and most other methods refuse them.
     pub impute: Option<Fill>,
     /// Encoding of nominal features with three or more values: native, trees split the values into two subsets, where
