@@ -57,12 +57,12 @@ pub struct Steps<'t> {
     /// Fills missing features: numeric ones according to [`Fill`], nominal ones that are not replaced with their most
     /// frequent value; ties go to the value declared first. A feature that is never observed in the set is filled with 0.
     pub impute: Option<Fill>,
-    /// Standardizes numeric features, all or some: x' = (x - mean) / sd, with the mean and the standard deviation (divisor n) of the
-    /// observed values of the set, where a sample of weight 2 counts as two. A feature that is constant in the set
-    /// becomes 0 everywhere. Missing values stay missing. The result is dense, as subtracting a mean leaves no zeros,
-    /// except that sparse features stay sparse in sets with texts, and where fewer than a quarter of the features are
-    /// standardized, as beside many indicators. A value so far from those of the set that the result would be infinite is an
-    /// error. (Daniels and Metaxas 2017, *Experiments and Results*.)
+    /// Standardizes numeric features, all or some: x' = (x - mean) / sd, with the mean and the standard deviation
+    /// (divisor n) of the observed values of the set, where a sample of weight 2 counts as two. A feature that is constant
+    /// in the set becomes 0 everywhere. Missing values stay missing. The result is dense, as subtracting a mean leaves no
+    /// zeros, except that sparse features stay sparse in sets with texts, and where fewer than a quarter of the features
+    /// are standardized, as beside many indicators. A value so far from those of the set that the result would be infinite
+    /// is an error. (Daniels and Metaxas 2017, *Experiments and Results*.)
     pub standardize: Standardize,
     /// Multiplies features by weights based on the number of samples of the set in which a feature is observed and not
     /// 0. With [`FeatureWeights::Idf`], a feature that no sample has becomes 0. Nominal features and the terms of texts

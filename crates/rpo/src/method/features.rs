@@ -19,19 +19,20 @@ pub struct FeatureParams {
     /// log-tf-idf, the same with 1 + log c for a count c; or counts, unchanged. No effect on data without texts.
     pub text_weights: TextWeighting,
     /// Replaces missing features by the typical value in training, nominal ones that trees split or that have two values
-    /// by their most frequent value; indicators and means of targets have other values for missing ones. With none, the default, random forests, Extra-Trees and boosting send missing values to one side of each
-    /// split, and most other methods refuse them.
+    /// by their most frequent value; indicators and means of targets have other values for missing ones. With none, the
+    /// default, random forests, Extra-Trees and boosting send missing values to one side of each split, and most other
+    /// methods refuse them.
     pub impute: Option<Fill>,
     /// Encoding of nominal features with three or more values: native, trees split the values into two subsets, where
     /// values beyond the 255 most frequent count as missing, for random forests, Extra-Trees and boosting on dense
-    /// features; one-hot, an indicator for each value, all of them 0 for a missing one; target, means of the outputs over the samples with the value
-    /// (target encoding), for features with very many values; or codes, the position of the value in the attribute's
-    /// list, as a number.
+    /// features; one-hot, an indicator for each value, all of them 0 for a missing one; target, means of the outputs over
+    /// the samples with the value (target encoding), for features with very many values; or codes, the position of the
+    /// value in the attribute's list, as a number.
     ///
     /// The default, null, is native if a method supports it, features are dense and no preset is given, one-hot for
-    /// linear methods, beside texts and for sparse features, and codes otherwise. The means of target are shrunk towards the mean of all
-    /// samples, more strongly for values with fewer samples; a missing value gets the mean of all. In training, the
-    /// means of a sample are computed on the four fifths of the samples that do not include it.
+    /// linear methods, beside texts and for sparse features, and codes otherwise. The means of target are shrunk towards
+    /// the mean of all samples, more strongly for values with fewer samples; a missing value gets the mean of all. In
+    /// training, the means of a sample are computed on the four fifths of the samples that do not include it.
     pub nominal: Option<NominalEncoding>,
     /// Number of columns that replace a feature with `nominal` = target: the means of this many random projections of
     /// the outputs, or of the outputs themselves if there are no more than this. Numeric outputs are standardized
