@@ -43,9 +43,8 @@ pub(super) fn found_alpha(
         return Ok(usual);
     }
     let samples = Samples::new(x, y, options);
-    let Some(error) = samples.error(usual)? else {
-        return Ok(usual);
-    };
+    // A larger penalty leaves a sample less influence.
+    let error = samples.error(usual)?.unwrap_or(f64::INFINITY);
     let larger = samples.best_of(&mut ALPHAS[USUAL + 1..].iter(), (usual, error))?;
     if larger != usual {
         return Ok(larger);
