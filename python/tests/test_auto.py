@@ -48,9 +48,10 @@ def test_the_most_probable_of_two_classes_is_predicted_whatever_their_names():
             best = model.classes_[model.predict_proba(X).argmax(axis=1)]
             np.testing.assert_array_equal(model.predict(X), best)
     model.set_params(params={"thresholds": "macro-f"}).fit(X, rare)
-    decided = model.model_.predict_labels(X).toarray()[:, 0] == 1
-    np.testing.assert_array_equal(model.predict(X), decided)
-    assert not np.array_equal(decided, model.predict_proba(X)[:, 1] > 0.5)
+    new = np.random.default_rng(2).normal(size=(300, X.shape[1]))
+    decided = model.model_.predict_labels(new).toarray()[:, 0] == 1
+    np.testing.assert_array_equal(model.predict(new), decided)
+    assert not np.array_equal(decided, model.predict_proba(new)[:, 1] > 0.5)
 
 
 def test_what_is_out_of_range_is_refused():
