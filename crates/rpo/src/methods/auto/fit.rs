@@ -319,9 +319,9 @@ impl Search<'_> {
         n_steps: &AtomicUsize,
         text: &mut String,
     ) -> Result<(Vec<Box<dyn Estimator>>, f64), ModelError> {
-        let method = configuration.for_data(self.data)?;
+        let (own, method) = (configuration.parsed()?, configuration.for_data(self.data)?);
         for (name, added) in [("impute", " --impute median"), ("nominal", " --nominal target")] {
-            if method.given(name).is_some() && !text.contains(&format!("--{name} ")) {
+            if method.given(name).is_some() && own.given(name).is_none() {
                 text.push_str(added);
             }
         }

@@ -130,7 +130,7 @@ impl Configuration {
     ///
     /// # Errors
     /// Those of [`parse_member`].
-    fn parsed(&self) -> Result<Method, ModelError> {
+    pub(super) fn parsed(&self) -> Result<Method, ModelError> {
         Ok(parse_member("portfolio", &self.method)?)
     }
 }
