@@ -46,6 +46,6 @@ pub use propensity::Propensity;
 pub use resources::{MemoryLimit, useful_threads};
 pub use seed::{Seed, StreamRng};
 pub use top::{best_first, best_of, csr_of_rows, keep_top, top_of, top_of_pairs};
-pub use units::{SparseUnit, Spread};
+pub use units::{Spread, measurements};
 pub use vectorized::vectorized;
 pub use weights::{WeightError, WideSum};

@@ -1,7 +1,7 @@
 //! Units of features.
 
 /// What shows the unit of a feature.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     /// Mean of all values.
     pub mean: f64,
@@ -35,43 +35,32 @@ const UNITS: (f64, f64) = (0.01, 4.0);
 /// rarest may all be small by chance.
 const SPARSE_UNITS: (f64, f64) = (1e-4, 16.0);
 
-/// The unit of sparse features, which are words or indicators, by which measurements beside them are told: numbers such as
-/// ages and amounts, which have other units.
+/// Marks the features that are measurements, numbers such as ages and amounts beside words or indicators, which are in
+/// one unit. None is where no sparse feature varies.
 ///
 /// With the variance v and the fraction q of nonzero values, a unit squared is about v/q. It is compared with the median
 /// of the features that vary with q below a quarter: a feature is a measurement if its unit squared is less than a
 /// hundredth of that or more than 4 times, for one with q below a quarter less than 1/10,000 or more than 16 times.
 ///
 /// ```
-/// use rpo_core::{SparseUnit, Spread};
+/// use rpo_core::{Spread, measurements};
 /// let indicator = Spread { mean: 0.1, variance: 0.09, share: 0.1 };
 /// let age = Spread { mean: 40.0, variance: 100.0, share: 1.0 };
-/// let unit = SparseUnit::of(&[indicator, age, indicator]).unwrap();
-/// assert_eq!([indicator, age].map(|spread| unit.is_other(&spread)), [false, true]);
+/// assert_eq!(measurements(&[indicator, age, indicator]), [false, true, false]);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SparseUnit {
-    /// The median of the units squared.
-    pub squared: f64,
-}
-
-impl SparseUnit {
-    /// Returns the unit of the sparse features among all; `None` if no sparse feature varies.
-    pub fn of(spreads: &[Spread]) -> Option<Self> {
-        let sparse = spreads.iter().filter(|s| s.variance > 0.0 && s.is_sparse());
-        let mut units: Vec<f64> = sparse.map(Spread::squared_unit).collect();
-        let middle = units.len() / 2;
-        (!units.is_empty()).then(|| Self {
-            squared: *units.select_nth_unstable_by(middle, f64::total_cmp).1,
-        })
+pub fn measurements(spreads: &[Spread]) -> Vec<bool> {
+    let sparse = spreads.iter().filter(|s| s.variance > 0.0 && s.is_sparse());
+    let mut units: Vec<f64> = sparse.map(Spread::squared_unit).collect();
+    if units.is_empty() {
+        return vec![false; spreads.len()];
     }
-
-    /// Returns true if a feature is a measurement in another unit.
-    pub fn is_other(&self, spread: &Spread) -> bool {
+    let middle = units.len() / 2;
+    let usual = *units.select_nth_unstable_by(middle, f64::total_cmp).1;
+    let is_measurement = |spread: &Spread| {
         let (least, most) = if spread.is_sparse() { SPARSE_UNITS } else { UNITS };
         // Indicators that are nearly always 1 vary little, but are in the unit of others.
         let square = (spread.variance + spread.mean * spread.mean) / spread.share;
-        spread.variance > 0.0
-            && (spread.squared_unit() > most * self.squared || square < least * self.squared)
-    }
+        spread.variance > 0.0 && (spread.squared_unit() > most * usual || square < least * usual)
+    };
+    spreads.iter().map(is_measurement).collect()
 }

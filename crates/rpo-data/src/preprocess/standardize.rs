@@ -9,7 +9,7 @@ use crate::column_sums::{ColumnSums, column_sums};
 use crate::dataset::{Dataset, is_sparse};
 use rpo_core::store::{Reader, StoreError, Writer};
 use rpo_core::{
-    DEFAULT_MEMORY_LIMIT, Matrix, MatrixError, MatrixView, Mismatch, SparseUnit, Spread, finite_or_missing,
+    DEFAULT_MEMORY_LIMIT, Matrix, MatrixError, MatrixView, Mismatch, Spread, finite_or_missing, measurements,
 };
 
 /// The names of the stored arrays of moments.
@@ -22,7 +22,7 @@ pub enum Standardize {
     /// None.
     #[default]
     None,
-    /// [Measurements](SparseUnit) among sparse features of one unit, such as ages beside indicators, at least a quarter
+    /// [Measurements](measurements) among sparse features of one unit, such as ages beside indicators, at least a quarter
     /// of whose values are not 0. All other features keep their values: a word that is rare and often repeated is worth
     /// more than one that is never repeated.
     Measurements,
@@ -52,14 +52,9 @@ impl Standardization {
         let mut moments = Moments::of_sums(&sums);
         if scope == Standardize::Measurements {
             let spreads: Vec<Spread> = sums.iter().map(ColumnSums::spread).collect();
-            let unit = SparseUnit::of(&spreads);
-            let is_measurement =
-                |spread: &Spread| !spread.is_sparse() && unit.is_some_and(|unit| unit.is_other(spread));
-            let kept = spreads
-                .iter()
-                .zip(0..)
-                .filter(|(spread, _)| !is_measurement(spread));
-            kept.for_each(|(_, j)| moments.keep(j));
+            let is_measurement = measurements(&spreads);
+            let kept = (0..spreads.len()).filter(|&j| spreads[j].is_sparse() || !is_measurement[j]);
+            kept.for_each(|j| moments.keep(j));
         }
         let texts = text_features(data.texts());
         data.nominal()

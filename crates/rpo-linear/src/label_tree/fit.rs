@@ -8,7 +8,7 @@ use super::structure::Structure;
 use super::{LabelForest, LabelTree, LabelTreeParams};
 use crate::checks::check_data;
 use crate::dual::{LANES, Numbering, Rows, SparseWeights, fit_group, label_samples};
-use crate::linear::{Costs, mean_count};
+use crate::linear::{Costs, mean_count, scaled_rows};
 use crate::options::{Limits, check_matrix};
 use crate::{ClassifierOptions, LinearError};
 
@@ -60,7 +60,7 @@ impl Learner for LabelTreeParams {
         } = options;
         let classifiers = &self.classifiers;
         let normalize = classifiers.row_norm(x);
-        let mut rows = classifiers.rows(x, weights);
+        let mut rows = scaled_rows(x, normalize, weights);
         let samples = label_samples(y, weights);
         self.check_memory(&samples, limits.memory)?;
         let costs = Costs::new(classifiers, &mut rows, &samples, groups, limits)?;

@@ -18,5 +18,6 @@ pub(crate) use calibrate::Calibration;
 pub(crate) use cost::{Costs, mean_count};
 pub use logistic::LogisticRegressionParams;
 pub use model::LinearModel;
+pub(crate) use one_vs_rest::scaled_rows;
 pub use one_vs_rest::{OneVsRestParams, RowNorm};
 pub use ridge::RidgeParams;

@@ -33,7 +33,7 @@ pub(super) fn fit_observed(
     let (mut weights, mut offset) = (Array2::zeros((p, d)), Array1::zeros(d));
     let mut first: Option<LinearModel> = None;
     for (missing, outputs) in alike(y) {
-        let rows: Vec<usize> = observed(x.n_rows(), &missing);
+        let rows = observed(x.n_rows(), &missing);
         TooFew::check("samples with an output", 1, rows.len())?;
         let of_rows = |weights: &[f32]| rows.iter().map(|&row| weights[row]).collect::<Vec<f32>>();
         let sample_weights = options.weights.map(of_rows);

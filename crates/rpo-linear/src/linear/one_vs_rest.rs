@@ -187,7 +187,7 @@ impl Learner for OneVsRestParams {
             ..
         } = options;
         let normalize = self.row_norm(x);
-        let mut rows = self.rows(x, weights);
+        let mut rows = scaled_rows(x, normalize, weights);
         let samples = label_samples(y, weights);
         let costs = Costs::new(self, &mut rows, &samples, groups, limits)?;
         let calibration = costs.calibrate(&mut rows, &samples, limits)?;
@@ -220,16 +220,6 @@ impl OneVsRestParams {
         }
         let inverse = self.propensity().inverse(&[count], n_train)?;
         Ok(inverse[0] as f32)
-    }
-
-    /// Returns the samples as they are fitted: of length 1, or of a mean square length of 1.
-    pub(crate) fn rows(&self, x: MatrixView<'_>, weights: Option<&[f32]>) -> Rows {
-        let unit_length = self.row_norm(x) == RowNorm::L2;
-        let mut rows = Rows::new(x, unit_length, weights);
-        if !unit_length {
-            rows.scale_to_unit_mean_square();
-        }
-        rows
     }
 
     /// Returns the scaling of samples like these.
@@ -271,6 +261,16 @@ impl OneVsRestParams {
             },
         }
     }
+}
+
+/// Returns the samples as they are fitted: of length 1, or of a mean square length of 1.
+pub(crate) fn scaled_rows(x: MatrixView<'_>, normalize: RowNorm, weights: Option<&[f32]>) -> Rows {
+    let unit_length = normalize == RowNorm::L2;
+    let mut rows = Rows::new(x, unit_length, weights);
+    if !unit_length {
+        rows.scale_to_unit_mean_square();
+    }
+    rows
 }
 
 /// Fewest varying features that are scaled by default.

@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 use rpo_core::{Matrix, MatrixView};
 use rpo_projections::Penalty;
-use rpo_projections::least_squares::{Design, LANES, Lanes, Ridge, RidgeSolver, Rows, identity_panel};
+use rpo_projections::least_squares::{LANES, Lanes, RidgeSolver, Rows, identity_panel};
 
 use super::panels::PanelOutputs;
-use super::ridge::roots;
+use super::ridge::{equations, roots, usable_leverages};
 use crate::options::Limits;
 use crate::{LinearError, RegressionOptions};
 
@@ -23,9 +23,6 @@ const LEAST_GAIN: f64 = 0.003;
 const MOST_FITTED: usize = 5000;
 /// Largest number of samples that are left out in turn.
 const MOST_LEFT_OUT: usize = 1000;
-/// Largest leverage for which the prediction of a sample is corrected for its influence on the fit: 1 / (1 − h)
-/// magnifies rounding errors.
-pub(super) const MOST_LEVERAGE: f64 = 0.999;
 
 /// Finds α of [`Penalty::Variance`] with the smallest squared error of samples that are left out one at a time,
 /// relative to the variance of each output, in the mean over the outputs.
@@ -57,6 +54,8 @@ struct Samples<'a> {
     x: Matrix,
     y: Matrix,
     weights: Option<Vec<f32>>,
+    /// The square roots of the weights.
+    roots: Option<Vec<f64>>,
     /// The rows that are left out in turn.
     left_out: Vec<usize>,
     limits: Limits<'a>,
@@ -67,11 +66,13 @@ impl<'a> Samples<'a> {
         let counts = |row: &usize| options.weights.is_none_or(|weights| weights[*row] > 0.0);
         let counting: Vec<usize> = (0..x.n_rows()).filter(counts).collect();
         let fitted = evenly_spaced(&counting, MOST_FITTED);
-        let weights = |weights: &[f32]| fitted.iter().map(|&row| weights[row]).collect();
+        let of_fitted = |weights: &[f32]| fitted.iter().map(|&row| weights[row]).collect::<Vec<f32>>();
+        let weights = options.weights.map(of_fitted);
         Self {
             x: x.select_rows(&fitted),
             y: y.select_rows(&fitted),
-            weights: options.weights.map(weights),
+            roots: weights.as_deref().map(roots),
+            weights,
             left_out: evenly_spaced(&(0..fitted.len()).collect::<Vec<_>>(), MOST_LEFT_OUT),
             limits: Limits::new(options.memory_limit, options.observers),
         }
@@ -96,17 +97,9 @@ impl<'a> Samples<'a> {
     /// alone or no output varies.
     fn error(&self, alpha: f64) -> Result<Option<f64>, LinearError> {
         let (x, y) = (self.x.view(), self.y.view());
-        let roots = self.weights.as_deref().map(roots);
-        let factors = roots.as_deref();
-        let penalty = Penalty::Variance(alpha).on(&x, self.weights.as_deref());
-        let design = Design {
-            rows: &x,
-            intercept: true,
-            factors,
-        };
-        let ridge = Ridge::new(design, penalty, RidgeSolver::Auto)?;
-        let leverages = ridge.leverages(&self.left_out)?;
-        let Some(leverages) = leverages.filter(|all| all.iter().all(|h| *h <= MOST_LEVERAGE)) else {
+        let (weights, factors) = (self.weights.as_deref(), self.roots.as_deref());
+        let ridge = equations(&x, Penalty::Variance(alpha), weights, factors)?;
+        let Some(leverages) = usable_leverages(&ridge, &self.left_out)? else {
             return Ok(None);
         };
         let panels: Vec<Result<Vec<f64>, LinearError>> = (0..y.n_cols().div_ceil(LANES))

@@ -10,10 +10,14 @@ use serde::{Deserialize, Serialize};
 use super::LinearModel;
 use super::observed::fit_observed;
 use super::panels::{PanelOutputs, fit_panels};
-use super::penalty_choice::{MOST_LEVERAGE, found_alpha};
+use super::penalty_choice::found_alpha;
 use crate::checks::{check_data, check_weights};
 use crate::scores::check_finite;
 use crate::{LinearError, RegressionOptions};
+
+/// Largest leverage for which the prediction of a sample is corrected for its influence on the fit: 1 / (1 − h)
+/// magnifies rounding errors.
+const MOST_LEVERAGE: f64 = 0.999;
 
 /// Parameters of ridge regression for every output: W = argmin Σᵢ ωᵢ ‖yᵢ - Wᵀxᵢ - b‖² + Σⱼ λⱼ ‖wⱼ‖², where b is not
 /// penalized and the sample weights ωᵢ are 1 unless given.
@@ -92,8 +96,7 @@ impl RidgeParams {
         let penalty = self.penalty(x, y, options)?;
         let roots = options.weights.map(roots);
         let ridge = equations(&x, penalty, options.weights, roots.as_deref())?;
-        let leverages = ridge.leverages(samples)?;
-        let Some(leverages) = leverages.filter(|all| all.iter().all(|h| *h <= MOST_LEVERAGE)) else {
+        let Some(leverages) = usable_leverages(&ridge, samples)? else {
             return Ok(None);
         };
         let model = solve(&ridge, penalty, (x, y), roots.as_deref(), options)?;
@@ -128,7 +131,7 @@ impl RidgeParams {
 }
 
 /// Returns the normal equations.
-fn equations<'a, 'x>(
+pub(super) fn equations<'a, 'x>(
     x: &'a MatrixView<'x>,
     penalty: Penalty,
     weights: Option<&[f32]>,
@@ -140,6 +143,16 @@ fn equations<'a, 'x>(
         factors,
     };
     Ok(Ridge::new(design, penalty.on(x, weights), RidgeSolver::Auto)?)
+}
+
+/// Returns the leverages of samples; `None` if they are not known, or if one is so close to 1 that the sample alone
+/// determines its prediction.
+pub(super) fn usable_leverages(
+    ridge: &Ridge<'_, MatrixView<'_>>,
+    samples: &[usize],
+) -> Result<Option<Vec<f64>>, LinearError> {
+    let leverages = ridge.leverages(samples)?;
+    Ok(leverages.filter(|all| all.iter().all(|h| *h <= MOST_LEVERAGE)))
 }
 
 /// Returns the factors of rows for weighted least squares: the square roots of the weights.

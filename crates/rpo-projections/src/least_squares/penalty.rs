@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Mul;
 use std::str::FromStr;
 
-use rpo_core::{Domain, Mismatch, SparseUnit, Spread};
+use rpo_core::{Domain, Mismatch, Spread, measurements};
 
 use super::{Moments, Rows};
 use crate::ProjectionError;
@@ -31,8 +31,8 @@ pub enum Penalty {
     /// of the values of the p others are nonzero, features are treated as measurements, each on its own scale, and
     /// weight j has the penalty α p vⱼ: that for features divided by their standard deviations.
     ///
-    /// Sparse features are in one unit, such as words or indicators, but [measurements](SparseUnit) beside them need not be. With
-    /// the fractions qⱼ of nonzero values, measurements have the penalty α (Σₖ qₖ) vⱼ/qⱼ, and all others
+    /// Sparse features are in one unit, such as words or indicators, but [measurements] beside them need not be. With the
+    /// fractions qⱼ of nonzero values, measurements have the penalty α (Σₖ qₖ) vⱼ/qⱼ, and all others
     /// α (Σₖ qₖ) Σᵢ vᵢ / Σᵢ qᵢ, with i over these others: without measurements this is α Σⱼ vⱼ, and if qⱼ = 1 for all,
     /// α p vⱼ.
     Variance(f64),
@@ -163,9 +163,7 @@ fn variance_penalty(moments: &Moments, alpha: f64) -> PenaltyDiagonal {
                 .collect(),
         );
     }
-    let unit = SparseUnit::of(&spreads);
-    let is_measurement = |spread| unit.is_some_and(|unit| unit.is_other(spread));
-    let is_measurement: Vec<bool> = spreads.iter().map(is_measurement).collect();
+    let is_measurement = measurements(&spreads);
     if !is_measurement.contains(&true) {
         return PenaltyDiagonal::Uniform(alpha * total.variance);
     }

@@ -58,7 +58,7 @@ pub(super) fn codes<R: BufRead>(mut reader: CsvReader<R>) -> Result<Vec<Code>, R
             }
             Ok(())
         })?;
-        if !has_row {
+        if !has_row || seen.iter().all(|seen| matches!(seen, Seen::Other)) {
             break;
         }
     }

@@ -107,10 +107,12 @@ impl Resolved {
         let draws_half =
             is_log_newton || is_of_quantiles || (is_newton && (loss.has_quadratic() || are_few || is_alone));
         let default_subsample = if draws_half { 0.5 } else { 1.0 };
-        let default_leaf = match (is_log_newton, is_of_quantiles) {
-            (true, _) => 10,
-            (false, true) => 5,
-            (false, false) => 1,
+        let default_leaf = if is_log_newton {
+            10
+        } else if is_of_quantiles {
+            5
+        } else {
+            1
         };
         let bins = params.bins.limit(loss.is_of_labels());
         let scale_outputs = scaling(params, &loss)?;
